@@ -1,0 +1,61 @@
+"""The labels hold when enough reserved items carry a usable, blind label that nobody saw before the scorer was frozen."""
+
+from __future__ import annotations
+
+from calib_pipeline.schemas.gate import Condition, Gate, at_least_bar, at_most_bar, is_none
+
+ANNOTATIONS = Gate(
+    "annotations",
+    (
+        Condition(
+            "coverage",
+            "ceiling",
+            "coverage",
+            at_least_bar,
+            "{value:%} of the {n:.0f} reserved items have a usable label; {bar:%} are needed",
+            "label {text} more of the reserved items",
+        ),
+        Condition(
+            "unusable_rows",
+            "ceiling",
+            "unusable_share",
+            at_most_bar,
+            "{value:%} of the {n:.0f} label rows received for the reserved items are unusable ({text}); at most "
+            "{bar:%} may be",
+            "mend the rows that `calib show` lists as not compared, at their source",
+        ),
+        Condition(
+            "declared_blind",
+            "ceiling",
+            "blinding_missing",
+            is_none,
+            "labeling was not declared blind to {text}",
+            "label without showing it, and declare so in annotation.blind.to",
+        ),
+        Condition(
+            "nobody_saw_the_output",
+            "ceiling",
+            "labels_that_saw_the_output",
+            is_none,
+            "{value:.0f} label(s) come from someone who saw the scorer's output",
+            "have those items labeled by someone who sees the item and the rubric only",
+        ),
+        Condition(
+            "nothing_prefilled",
+            "ceiling",
+            "labels_prefilled",
+            is_none,
+            "{value:.0f} label(s) accepted a pre-filled answer",
+            "have those items labeled from an empty form",
+        ),
+        Condition(
+            "held_out_before_we_knew",
+            "holdout",
+            "held_out_by",
+            lambda rows: rows["text"].isin(["reservation", "declaration"]),
+            "the labels are undated or older than the reservation, and nothing says who could see them: {note}",
+            "declare holdout.prior_access (who could see the labels, and why the scorer's makers did not use them), "
+            "or holdout.role: fitted",
+        ),
+    ),
+)

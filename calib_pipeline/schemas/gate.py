@@ -1,0 +1,183 @@
+"""A gate: the pandera schema that a rung's evidence must satisfy, and the sentence for each way it does not."""
+
+from __future__ import annotations
+
+import math
+import string
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from calib_pipeline.evidence.evidence import EVIDENCE_COLUMNS, NUMBER_COLUMNS
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pandera.pandas as pa
+
+Rung = Literal["ceiling", "baseline", "holdout", "threshold", "interval"]
+
+RUNGS: tuple[Rung, ...] = ("ceiling", "baseline", "holdout", "threshold", "interval")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One thing a gate demands of one kind of row.
+
+    ``holds`` maps the rows called ``row`` to a boolean a row. ``sentence`` and ``next_step`` are templates over a
+    failing row's columns; a missing row, like an undefined figure, fails the condition.
+    """
+
+    name: str
+    rung: Rung
+    row: str
+    holds: Callable[[pd.DataFrame], pd.Series[bool]]
+    sentence: str
+    next_step: str
+    required: bool = True
+
+    def passes(self, rows: pd.DataFrame) -> pd.Series[bool] | bool:
+        """True or False for every row of the evidence; one False where the row it needs is missing."""
+        import pandas as pd
+
+        asked = rows["name"] == self.row
+        if not asked.any():
+            return not self.required
+        verdict = pd.Series(True, index=rows.index)
+        verdict[asked] = self.holds(rows[asked]).fillna(False).astype(bool)
+        return verdict
+
+    def reasons(self, rows: pd.DataFrame) -> list[Reason]:
+        """A reason for every row that fails."""
+        verdict = self.passes(rows)
+        if isinstance(verdict, bool):
+            sentence = f"the evidence has no {self.row.replace('_', ' ')}"
+            return [] if verdict else [Reason(self.name, self.rung, sentence, "run this rung again", "")]
+        failing = rows[~verdict].to_dict("records")
+        return [
+            Reason(
+                self.name,
+                self.rung,
+                _Sentence().format(self.sentence, **row),
+                _Sentence().format(self.next_step, **row),
+                str(row["scope"] or ""),
+            )
+            for row in failing
+        ]
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a rung does not hold: the condition, the rung that people see, a sentence with figure and bar, what to do."""
+
+    condition: str
+    rung: Rung
+    sentence: str
+    next_step: str
+    scope: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a gate says of evidence. It holds when there is no reason against it."""
+
+    reasons: tuple[Reason, ...]
+
+    @property
+    def holds(self) -> bool:
+        return not self.reasons
+
+    @property
+    def sentence(self) -> str:
+        return "; ".join(reason.sentence for reason in self.reasons)
+
+
+@dataclass(frozen=True)
+class Gate:
+    """The gate of one asset."""
+
+    asset: str
+    conditions: tuple[Condition, ...]
+
+    @cached_property
+    def schema(self) -> pa.DataFrameSchema:
+        """The pandera schema: the shape of evidence, and one check a condition."""
+        import pandera.pandas as pa
+
+        columns = {
+            name: pa.Column("float64" if name in NUMBER_COLUMNS else None, nullable=name != "name")
+            for name in EVIDENCE_COLUMNS
+        }
+        checks = [pa.Check(condition.passes, name=condition.name) for condition in self.conditions]
+        return pa.DataFrameSchema(columns, checks=checks, strict=True, name=self.asset)
+
+    def judge(self, rows: pd.DataFrame) -> Verdict:
+        """Validate the evidence; the reasons are those of every check that failed."""
+        from pandera.errors import SchemaErrors
+
+        try:
+            self.schema.validate(rows, lazy=True)
+        except SchemaErrors as errors:
+            failed = {getattr(error.check, "name", None) for error in errors.schema_errors}
+            reasons = [
+                reason
+                for condition in self.conditions
+                if condition.name in failed
+                for reason in condition.reasons(rows)
+            ]
+            known = {condition.name for condition in self.conditions}
+            malformed = [error for error in errors.schema_errors if getattr(error.check, "name", None) not in known]
+            if malformed:
+                sentence = f"this is not evidence of {self.asset}: {str(malformed[0]).splitlines()[0]}"
+                reasons = [Reason("shape", "interval", sentence, "run this rung again", ""), *reasons]
+            return Verdict(tuple(reasons))
+        return Verdict(())
+
+
+def at_least_bar(rows: pd.DataFrame) -> pd.Series[bool]:
+    """The value reaches the bar beside it."""
+    return rows["value"] >= rows["bar"]
+
+
+def at_most_bar(rows: pd.DataFrame) -> pd.Series[bool]:
+    """The value stays within the bar beside it."""
+    return rows["value"] <= rows["bar"]
+
+
+def is_none(rows: pd.DataFrame) -> pd.Series[bool]:
+    """The count is zero."""
+    return rows["value"] == 0
+
+
+MIN_SURVIVING_SHARE = 0.95
+MIN_GROUPS = 30
+
+
+def sound_interval(rows: pd.DataFrame) -> pd.Series[bool]:
+    """An interval that a gate may read: it exists, has width, enough survivors, and enough groups where clustered."""
+    exists = rows["gate_low"].notna() & rows["gate_high"].notna() & (rows["gate_high"] > rows["gate_low"])
+    drawn = rows["gate_resamples"].fillna(0)
+    survived = rows["gate_survivors"].fillna(0) >= MIN_SURVIVING_SHARE * drawn
+    grouped = rows["resampled"].fillna("").str.startswith("groups")
+    return exists & survived & (~grouped | (rows["units"] >= MIN_GROUPS))
+
+
+SOUND_INTERVAL_SENTENCE = (
+    "the interval of {statistic} ({scope}) cannot be read by a gate: [{gate_low:.3f}, {gate_high:.3f}] from "
+    "{gate_survivors:.0f} of {gate_resamples:.0f} resamples over {units:.0f} {resampled}; it needs width, 95 % of the "
+    "resamples, and 30 groups where groups are resampled"
+)
+
+
+class _Sentence(string.Formatter):
+    """Formats a row into a sentence: an undefined number reads "undefined", ``%`` gives a percentage."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if value is None or (isinstance(value, float) and math.isnan(value)):
+            return "undefined" if format_spec else "none stated"
+        if format_spec == "%":
+            return f"{100 * value:.4g} %"
+        return str(super().format_field(value, format_spec))
+
+    def get_value(self, key: int | str, args: Any, kwargs: Mapping[str, Any]) -> Any:
+        return kwargs[str(key)]

@@ -1,0 +1,67 @@
+"""The reservation holds when the set was unopened for this configuration and plan, whole, and represents its strata."""
+
+from __future__ import annotations
+
+from calib_pipeline.schemas.gate import Condition, Gate, at_least_bar, is_none
+
+HOLDOUT_RESERVATION = Gate(
+    "holdout_reservation",
+    (
+        Condition(
+            "role_is_holdout",
+            "holdout",
+            "role",
+            lambda rows: rows["text"] == "holdout",
+            "the study's role is {text}: its set shaped the scorer, so it can only say 'agreed with'",
+            "reserve a set that shaped nothing (holdout.role: holdout), or read the diagnostic record",
+        ),
+        Condition(
+            "reference_is_anchor",
+            "holdout",
+            "reference_kind",
+            lambda rows: rows["text"] == "anchor",
+            "the reference is a {text}: only association with it can be claimed",
+            "bring human labels of the construct itself (reference.kind: anchor), or read the diagnostic record",
+        ),
+        Condition(
+            "no_bar_looser_than_a_status_needs",
+            "holdout",
+            "loose_bars",
+            is_none,
+            "{value:.0f} declared bar(s) are looser than a status needs: {text}",
+            "tighten them in the study, or read the diagnostic record",
+        ),
+        Condition(
+            "registered_before_opening",
+            "holdout",
+            "registered_before_opening",
+            lambda rows: rows["text"] == "yes",
+            "this configuration and plan were not registered before the set {scope} was first opened or read: {note}",
+            "label the next generation of the set: run the reservation again",
+        ),
+        Condition(
+            "no_reserved_item_spent",
+            "holdout",
+            "spent_items",
+            is_none,
+            "{value:.0f} reserved item(s) are spent for this configuration",
+            "run the reservation again: it draws from unspent items",
+        ),
+        Condition(
+            "every_stratum_represented",
+            "holdout",
+            "strata_drawn",
+            at_least_bar,
+            "{value:.0f} of {bar:.0f} strata are represented: {text} gave nothing",
+            "add items to the missing strata, or raise holdout.min_per_stratum",
+        ),
+        Condition(
+            "requested_size_reached",
+            "holdout",
+            "reserved_items",
+            at_least_bar,
+            "{value:.0f} items could be reserved; {bar:.0f} were asked for",
+            "add items to the population, or lower holdout.size",
+        ),
+    ),
+)

@@ -1,0 +1,66 @@
+"""The ceiling holds when independent people, on items named in advance, agree beyond the declared floor."""
+
+from __future__ import annotations
+
+from calib_pipeline.schemas.gate import (
+    SOUND_INTERVAL_SENTENCE,
+    Condition,
+    Gate,
+    at_least_bar,
+    sound_interval,
+)
+
+HUMAN_CEILING = Gate(
+    "human_ceiling",
+    (
+        Condition(
+            "enough_named_items",
+            "ceiling",
+            "named_items_with_annotators",
+            at_least_bar,
+            "{value:.0f} of the {n:.0f} named items have {text} independent annotators; {bar:.0f} are needed",
+            "have more of the named items labeled by a second person: `calib show` lists them",
+        ),
+        Condition(
+            "share_of_named_items",
+            "ceiling",
+            "share_of_named_items",
+            at_least_bar,
+            "{value:%} of the {n:.0f} named items have {text} independent annotators; {bar:%} are needed",
+            "label {note} more of the named items a second time: `calib show` lists them",
+        ),
+        Condition(
+            "every_stratum_covered",
+            "ceiling",
+            "strata_covered",
+            at_least_bar,
+            "{value:.0f} of {bar:.0f} strata have an item with independent annotators; {text} has none",
+            "have named items of the missing strata labeled by a second person",
+        ),
+        Condition(
+            "computed_from_labels",
+            "ceiling",
+            "computed_from",
+            lambda rows: rows["text"].fillna("").str.fullmatch("[0-9a-f]{64}"),
+            "the ceiling was not computed from labels ({text})",
+            "run this rung again: a ceiling is computed, never attested",
+        ),
+        Condition(
+            "interval_is_sound",
+            "ceiling",
+            "ceiling",
+            sound_interval,
+            SOUND_INTERVAL_SENTENCE,
+            "have more items labeled by two or more people",
+        ),
+        Condition(
+            "above_the_floor",
+            "ceiling",
+            "ceiling",
+            lambda rows: rows["gate_low"] > rows["bar"],
+            "people agree with each other at {statistic} {value:.3f} [{gate_low:.3f}, {gate_high:.3f}]; the lower "
+            "bound must exceed the floor of {bar:g}",
+            "sharpen the rubric and label again: below this floor two people read two rubrics",
+        ),
+    ),
+)

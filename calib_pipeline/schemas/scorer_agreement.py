@@ -1,0 +1,66 @@
+"""The agreement holds when an unopened set was opened once, enough was scored, and every comparator is beaten."""
+
+from __future__ import annotations
+
+from calib_pipeline.schemas.gate import (
+    SOUND_INTERVAL_SENTENCE,
+    Condition,
+    Gate,
+    at_least_bar,
+    sound_interval,
+)
+
+SCORER_AGREEMENT = Gate(
+    "scorer_agreement",
+    (
+        Condition(
+            "enough_scored",
+            "baseline",
+            "scored_share",
+            at_least_bar,
+            "{value:%} of the {n:.0f} labeled items have an output of the scorer; {bar:%} are needed",
+            "score the missing items: the set stays unopened until enough are there",
+        ),
+        Condition(
+            "enough_pairs",
+            "baseline",
+            "decided_pairs",
+            at_least_bar,
+            "{value:.0f} items have both a label and a decided output; {bar:.0f} are needed",
+            "label or score more items: the set stays unopened until enough are there",
+        ),
+        Condition(
+            "opened_as_a_measurement",
+            "holdout",
+            "opening",
+            lambda rows: rows["text"] == "measurement",
+            "the set was not opened as a measurement of this configuration: {note}",
+            "run the reservation again: it draws the next generation, which must be labeled",
+        ),
+        Condition(
+            "every_statistic_has_an_interval",
+            "interval",
+            "agreement",
+            lambda rows: rows["low"].notna() & rows["high"].notna() | rows["note"].fillna("").str.len().gt(0),
+            "{statistic} ({scope}) has neither an interval nor a note",
+            "label more items",
+        ),
+        Condition(
+            "beats_every_comparator",
+            "baseline",
+            "difference",
+            lambda rows: rows["gate_low"] > 0,
+            "{statistic} exceeds that of {scope} by {value:.3f} [{gate_low:.3f}, {gate_high:.3f}]; the lower bound "
+            "must be above 0: {text}",
+            "{note}",
+        ),
+        Condition(
+            "differences_are_sound",
+            "interval",
+            "difference",
+            sound_interval,
+            SOUND_INTERVAL_SENTENCE,
+            "label more items",
+        ),
+    ),
+)
