@@ -1,0 +1,1 @@
+"""Studies: what a project declares, read with the line of every fault."""

@@ -1,0 +1,73 @@
+"""The digests that name an instrument (the configuration) and the way it is measured (the plan)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from calib_pipeline.digests import digest_bytes, digest_json
+from calib_pipeline.studies.study import Study
+
+_NAMED_IN_CONFIG = ("model", "prompt", "temperature", "output_fields", "evidence_selection")
+_PLAN_SECTIONS = (
+    "holdout",
+    "annotation",
+    "ceiling",
+    "baselines",
+    "agreement",
+    "decision",
+    "bootstrap",
+    "reference",
+    "scale",
+)
+
+
+def configuration_parts(study: Study, rubric_text: str, scores_digest: str | None = None) -> dict[str, Any]:
+    """Everything material about the scorer, by part; parts that differ between two configurations name the change.
+
+    Parameters
+    ----------
+    study
+        The declared study.
+    rubric_text
+        The rubric's text; line ends and the final newline do not enter.
+    scores_digest
+        For a table of scores the digest of its rows for the set's items, from the moment they are there.
+    """
+    config = dict(study.scorer.config)
+    named = {part: config.pop(part, None) for part in _NAMED_IN_CONFIG}
+    transform = study.scorer.transform
+    scale = study.scale
+    text = rubric_text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
+    return {
+        **named,
+        "rubric": {"version": study.rubric.version, "text": digest_bytes(text.encode())},
+        "categories": list(scale.levels) if scale.levels is not None else {"range": list(scale.range or ())},
+        "transform": None if transform is None else transform.model_dump(mode="json", by_alias=True),
+        "scorer": {"id": study.scorer.id, "kind": study.scorer.kind},
+        "config": config,
+        "scores": scores_digest,
+    }
+
+
+def configuration_digest(study: Study, rubric_text: str, scores_digest: str | None = None) -> str:
+    """The digest that names the instrument; parameters as in :func:`configuration_parts`."""
+    return digest_json(configuration_parts(study, rubric_text, scores_digest))
+
+
+def plan_parts(study: Study) -> dict[str, Any]:
+    """Every other declaration that can change a figure or a verdict, by section, defaults filled in."""
+    parts: dict[str, Any] = {
+        section: getattr(study, section).model_dump(mode="json", by_alias=True) for section in _PLAN_SECTIONS
+    }
+    parts["agreement"]["headline"] = study.headline
+    return parts
+
+
+def plan_digest(study: Study) -> str:
+    """The digest of the plan."""
+    return digest_json(plan_parts(study))
+
+
+def changed_parts(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """The names of the parts in which two configurations or plans differ, in order."""
+    return [part for part in sorted({*before, *now}) if before.get(part) != now.get(part)]

@@ -1,0 +1,1 @@
+"""The tables that people bring: items, labels and scores, every row accounted for."""
