@@ -1,0 +1,33 @@
+"""The holdout ledger: the append-only, hash-chained history of every held-out set.
+
+One module owns the tables, one hashes the chain, one turns events into states; everything else calls :class:`Ledger`.
+SQLAlchemy is imported when a ledger is opened, not before.
+"""
+
+from calib_pipeline.ledger.errors import LedgerError, UnknownSet
+from calib_pipeline.ledger.events import GENESIS, Event
+from calib_pipeline.ledger.ladder_entries import EvidenceEntry, Publication
+from calib_pipeline.ledger.ledger import Ledger
+from calib_pipeline.ledger.openings import Opening, OpeningOutcome
+from calib_pipeline.ledger.sets import HoldoutSet, Registration, ReservedItem, SetDraw, SetHeader, SpentItems
+from calib_pipeline.ledger.states import SetState, Subject
+
+__all__ = [
+    "GENESIS",
+    "Event",
+    "EvidenceEntry",
+    "HoldoutSet",
+    "Ledger",
+    "LedgerError",
+    "Opening",
+    "OpeningOutcome",
+    "Publication",
+    "Registration",
+    "ReservedItem",
+    "SetDraw",
+    "SetHeader",
+    "SetState",
+    "SpentItems",
+    "Subject",
+    "UnknownSet",
+]

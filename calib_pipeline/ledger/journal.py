@@ -1,0 +1,239 @@
+"""Reading and appending within one transaction. Every statement that the ledger runs is here."""
+
+from __future__ import annotations
+
+import getpass
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, insert, select
+
+from calib_pipeline.digests import canonical_json
+from calib_pipeline.ledger import tables
+from calib_pipeline.ledger.chain import row_hash
+from calib_pipeline.ledger.errors import LedgerError, UnknownSet
+from calib_pipeline.ledger.events import GENESIS, Event, EventKind
+from calib_pipeline.ledger.sets import HoldoutSet, ReservedItem, SetHeader
+from calib_pipeline.ledger.states import History, Overlap
+
+HEADER_FIELDS = ("dimension", "population", "population_digest", "generation", "seed", "size", "items_digest")
+"""What the details of a ``reserved`` event say of its set; anything more in them was handed in with the draw."""
+
+
+class Journal:
+    """The ledger as one transaction sees it.
+
+    Parameters
+    ----------
+    connection
+        An open transaction: one that holds the write lock, where events are to be appended.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def newest(self) -> tuple[int, str]:
+        """Number and hash of the newest event; 0 and the genesis hash where there is none."""
+        row = self._connection.execute(
+            select(tables.events.c.seq, tables.events.c.hash).order_by(tables.events.c.seq.desc()).limit(1)
+        ).first()
+        return (0, GENESIS) if row is None else (row.seq, row.hash)
+
+    def append(
+        self,
+        event: EventKind,
+        *,
+        details: Mapping[str, Any],
+        holdout_id: str | None = None,
+        study: str | None = None,
+        config_digest: str | None = None,
+        run_id: str | None = None,
+        actor: str | None = None,
+    ) -> Event:
+        """Write one event after the newest one."""
+        seq, prev_hash = self.newest()
+        row: dict[str, Any] = {
+            "seq": seq + 1,
+            "holdout_id": holdout_id,
+            "event": event,
+            "study": study,
+            "config_digest": config_digest,
+            "run_id": run_id,
+            "actor": actor or operating_system_user(),
+            "at": datetime.now(UTC).isoformat(timespec="microseconds"),
+            "details": _details_text(details),
+            "prev_hash": prev_hash,
+        }
+        for field, value in row.items():
+            _check_text(field, value)
+        row["hash"] = row_hash(row)
+        self._connection.execute(insert(tables.events), row)
+        return Event(**{**row, "details": json.loads(row["details"])})
+
+    def stored_rows(self) -> Iterator[dict[str, Any]]:
+        """Every row of the chain as it is stored, in order of ``seq``."""
+        result = self._connection.execute(select(tables.events).order_by(tables.events.c.seq))
+        for row in result.mappings():
+            yield dict(row)
+
+    def events(
+        self,
+        *,
+        holdout_id: str | None = None,
+        study: str | None = None,
+        kinds: Sequence[EventKind] = (),
+        newest_first: bool = False,
+    ) -> Iterator[Event]:
+        """The events that match, in order."""
+        columns = tables.events.c
+        query = select(tables.events).order_by(columns.seq.desc() if newest_first else columns.seq)
+        if holdout_id is not None:
+            query = query.where(columns.holdout_id == holdout_id)
+        if study is not None:
+            query = query.where(columns.study == study)
+        if kinds:
+            query = query.where(columns.event.in_(kinds))
+        for row in self._connection.execute(query):
+            yield _event(row)
+
+    def history(self, holdout_id: str) -> History:
+        """The events of one set; ``UnknownSet`` where it was never reserved."""
+        events = tuple(self.events(holdout_id=holdout_id))
+        reserved = next((event for event in events if event.event == "reserved"), None)
+        if reserved is None:
+            raise UnknownSet(holdout_id, tuple(sorted(header.holdout_id for header in self.headers())))
+        return History(holdout_id, str(reserved.details.get("dimension")), events)
+
+    def headers(self) -> list[SetHeader]:
+        """Every set, in the order of reservation."""
+        return [_header(event) for event in self.events(kinds=("reserved",))]
+
+    def header(self, holdout_id: str) -> SetHeader | None:
+        """One set without its items, or None."""
+        event = next(self.events(holdout_id=holdout_id, kinds=("reserved",)), None)
+        return None if event is None else _header(event)
+
+    def with_items(self, header: SetHeader) -> HoldoutSet:
+        """The set with its items."""
+        return HoldoutSet(**vars(header), items=self.items(header.holdout_id))
+
+    def add_items(self, holdout_id: str, items: Iterable[ReservedItem]) -> None:
+        """Store the items of a set that is about to be reserved."""
+        rows = [
+            {
+                "holdout_id": holdout_id,
+                "item_id": item.item_id,
+                "content_digest": item.content_digest,
+                "stratum": item.stratum,
+                "group_id": item.group,
+                "rank": int(item.rank),
+                "doubly": bool(item.doubly),
+            }
+            for item in items
+        ]
+        for row in rows:
+            for field in ("item_id", "content_digest", "stratum", "group_id"):
+                _check_text(field, row[field])
+        self._connection.execute(insert(tables.holdout_items), rows)
+
+    def items(self, holdout_id: str) -> tuple[ReservedItem, ...]:
+        """The items of one set, by stratum and rank."""
+        columns = tables.holdout_items.c
+        rows = self._connection.execute(select(tables.holdout_items).where(columns.holdout_id == holdout_id))
+        items = [
+            ReservedItem(row.item_id, row.content_digest, row.stratum, row.group_id, row.rank, row.doubly)
+            for row in rows
+        ]
+        return tuple(sorted(items, key=lambda item: (item.stratum, item.rank, item.item_id)))
+
+    def sets_with_items(self) -> set[str]:
+        """Names under which item rows are stored, reserved or not."""
+        return set(self._connection.scalars(select(tables.holdout_items.c.holdout_id).distinct()))
+
+    def overlaps(self, holdout_id: str) -> list[Overlap]:
+        """The other sets that hold items of this one, by id or by content, in order of their names."""
+        mine, other = tables.holdout_items.alias("mine"), tables.holdout_items.alias("other")
+        shared: dict[str, set[str]] = {}
+        for column in ("item_id", "content_digest"):
+            query = select(other.c.holdout_id, mine.c.item_id).where(
+                mine.c.holdout_id == holdout_id,
+                other.c[column] == mine.c[column],
+                other.c.holdout_id != holdout_id,
+            )
+            for name, item_id in self._connection.execute(query):
+                shared.setdefault(name, set()).add(item_id)
+        return [Overlap(self.history(name), frozenset(shared[name])) for name in sorted(shared)]
+
+    def trigger_statements(self) -> dict[str, str]:
+        """Name and statement of each trigger that stands on the ledger's tables (SQLite)."""
+        rows = self._connection.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+        return {str(name): str(statement) for name, statement in rows}
+
+    def integrity_problems(self) -> list[str]:
+        """What the database itself finds wrong with its file (SQLite)."""
+        rows = self._connection.exec_driver_sql("PRAGMA integrity_check")
+        return [message for (message,) in rows if message != "ok"]
+
+
+def operating_system_user() -> str:
+    """Name of the user who runs this process, or ``unknown`` where the system has none."""
+    try:
+        return getpass.getuser() or "unknown"
+    except (OSError, KeyError, ImportError):
+        return "unknown"
+
+
+def _event(row: Row[Any]) -> Event:
+    fields = dict(row._mapping)
+    try:
+        details = json.loads(fields["details"])
+    except ValueError:
+        details = None
+    if not isinstance(details, dict):
+        raise LedgerError(
+            f"event {fields['seq']} of the ledger was altered: its details are no JSON object. "
+            "Run `calib holdout verify` to see what else was"
+        )
+    return Event(**{**fields, "details": details})
+
+
+def _header(event: Event) -> SetHeader:
+    details = event.details
+    try:
+        return SetHeader(
+            holdout_id=str(event.holdout_id),
+            dimension=details["dimension"],
+            population=details["population"],
+            population_digest=details["population_digest"],
+            generation=details["generation"],
+            seed=details["seed"],
+            size=details["size"],
+            reserved_at=event.at,
+            reserved_seq=event.seq,
+            details={key: value for key, value in details.items() if key not in HEADER_FIELDS},
+        )
+    except KeyError as missing:
+        raise LedgerError(
+            f"event {event.seq} of the ledger was altered: a reservation without {missing}. "
+            "Run `calib holdout verify` to see what else was"
+        ) from None
+
+
+def _details_text(details: Mapping[str, Any]) -> str:
+    try:
+        return canonical_json(dict(details))
+    except (TypeError, ValueError) as fault:
+        raise LedgerError(f"the details of an event must be plain JSON: {fault}") from fault
+
+
+def _check_text(field: str, value: object) -> None:
+    if value is None or field == "seq":
+        return
+    if not isinstance(value, str):
+        raise LedgerError(f"{field} must be text, got {value!r} ({type(value).__name__})")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise LedgerError(f"{field} holds a character that is no valid Unicode: {value!r}") from None

@@ -1,0 +1,355 @@
+"""The ledger as everything else sees it: one object, each call one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from calib_pipeline.ledger import ladder_entries, openings, reservations
+from calib_pipeline.ledger.errors import LedgerError
+from calib_pipeline.ledger.events import Event
+from calib_pipeline.ledger.ladder_entries import EvidenceEntry, Publication
+from calib_pipeline.ledger.openings import Opening, OpeningOutcome
+from calib_pipeline.ledger.sets import HoldoutSet, Registration, ReservedItem, Role, SetDraw, SetHeader, SpentItems
+from calib_pipeline.ledger.states import SetState, Subject, state_of
+from calib_pipeline.ledger.verification import problems_of
+
+if TYPE_CHECKING:
+    from calib_pipeline.ledger.database import Database
+
+
+class Ledger:
+    """The append-only history of every held-out set; see :meth:`open`.
+
+    Every call raises :class:`LedgerError` where the database is missing, locked, full, damaged or no ledger, and
+    :class:`UnknownSet` for a set that was never reserved; a call that raises has written nothing. ``actor`` is the
+    user of the operating system where it is not given.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @classmethod
+    def open(cls, url: str, *, read_only: bool = False) -> Ledger:
+        """Open the ledger at a SQLAlchemy URL, and create it where there is none.
+
+        Parameters
+        ----------
+        url
+            ``sqlite:///`` and the path of a file.
+        read_only
+            Neither create nor change anything; writing calls raise ``LedgerError``.
+        """
+        from calib_pipeline.ledger.database import Database
+
+        return cls(Database(url, read_only=read_only))
+
+    def close(self) -> None:
+        """Give the database back."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Sets
+
+    def reserve(
+        self,
+        draw: SetDraw,
+        registrations: Iterable[Registration],
+        *,
+        run_id: str | None = None,
+        actor: str | None = None,
+    ) -> Event:
+        """Reserve a set and register the studies that are frozen for it; return the ``reserved`` event.
+
+        Where the same set with the same items stands already, only missing registrations are added. Raises
+        ``LedgerError`` where a set of that name has other items, where its generation stands already, or where an
+        item is spent for a study that is registered for a status.
+        """
+        with self._database.writing() as journal:
+            return reservations.reserve(journal, draw, registrations, run_id=run_id, actor=actor)
+
+    def register(
+        self,
+        holdout_id: str,
+        registrations: Iterable[Registration],
+        *,
+        run_id: str | None = None,
+        actor: str | None = None,
+    ) -> list[Event]:
+        """Register the studies whose newest registration on the set is another or none; return the new events."""
+        with self._database.writing() as journal:
+            return reservations.register(journal, holdout_id, registrations, run_id=run_id, actor=actor)
+
+    def current_set(self, dimension: str, population: str) -> HoldoutSet | None:
+        """The newest generation of a dimension on a population, with its items, or None."""
+        with self._database.reading() as journal:
+            return reservations.newest_set(journal, dimension, population)
+
+    def sets(self) -> list[SetHeader]:
+        """Every set that was reserved, in order, without its items."""
+        with self._database.reading() as journal:
+            return journal.headers()
+
+    def items(self, holdout_id: str) -> tuple[ReservedItem, ...]:
+        """The items of a set, by stratum and rank."""
+        with self._database.reading() as journal:
+            journal.history(holdout_id)
+            return journal.items(holdout_id)
+
+    def spent_items(self, dimension: str, registrations: Iterable[Registration]) -> SpentItems:
+        """Items that a new set of this dimension may not hold if all these studies are to be measured on it.
+
+        An item is spent for a study when it stands in a set, whatever the name and dimension, that is fitted or reused
+        for the study's configuration and plan. Studies with ``role: fitted`` are never measured and ask for nothing.
+        """
+        with self._database.reading() as journal:
+            return reservations.spent_items(journal, dimension, registrations)
+
+    def spent_in(self, holdout_id: str, registration: Registration) -> tuple[str, ...]:
+        """Ids of a standing set's items that are spent for this study: all of them, some that other sets hold, none."""
+        with self._database.reading() as journal:
+            return reservations.spent_in(journal, holdout_id, registration)
+
+    def state(
+        self, holdout_id: str, *, study: str, config_digest: str, plan_digest: str, role: Role = "holdout"
+    ) -> SetState:
+        """What the set is for a configuration with its plan, and why."""
+        with self._database.reading() as journal:
+            subject = Subject(study, config_digest, plan_digest, role)
+            return state_of(journal.history(holdout_id), subject, journal.overlaps(holdout_id))
+
+    # What happens to a set
+
+    def ingest_labels(
+        self,
+        holdout_id: str,
+        study: str,
+        digest: str,
+        details: Mapping[str, Any] | None = None,
+        *,
+        run_id: str | None = None,
+        actor: str | None = None,
+    ) -> Event:
+        """Write down the labels by digest; no new event where they are the newest of the set and study already."""
+        with self._database.writing() as journal:
+            journal.history(holdout_id)
+            newest = next(
+                journal.events(holdout_id=holdout_id, study=study, kinds=("labels_ingested",), newest_first=True), None
+            )
+            if newest is not None and newest.details.get("digest") == digest:
+                return newest
+            return journal.append(
+                "labels_ingested",
+                holdout_id=holdout_id,
+                study=study,
+                details={**(details or {}), "digest": digest},
+                run_id=run_id,
+                actor=actor,
+            )
+
+    def record_read(
+        self,
+        holdout_id: str,
+        study: str,
+        config_digest: str,
+        purpose: str,
+        details: Mapping[str, Any] | None = None,
+        *,
+        run_id: str | None = None,
+        actor: str | None = None,
+    ) -> Event:
+        """Write down that a rung reads the set's labels, for ``ceiling`` or ``baselines``; call it before the read."""
+        with self._database.writing() as journal:
+            journal.history(holdout_id)
+            return journal.append(
+                "read",
+                holdout_id=holdout_id,
+                study=study,
+                config_digest=config_digest,
+                details={**(details or {}), "purpose": purpose},
+                run_id=run_id,
+                actor=actor,
+            )
+
+    def open_set(
+        self,
+        holdout_id: str,
+        opening: Opening,
+        registrations: Iterable[Registration] = (),
+        *,
+        run_id: str | None = None,
+        actor: str | None = None,
+    ) -> OpeningOutcome:
+        """Open the set for a configuration; the ``opened`` event is on disk when this returns.
+
+        Parameters
+        ----------
+        opening
+            What is about to be compared.
+        registrations
+            Every study that is declared on the set now: registered in the same transaction if this is the first
+            opening, ignored otherwise.
+
+        Returns
+        -------
+        OpeningOutcome
+            Only ``opened`` and ``repeat`` allow the caller to compare labels with scores.
+        """
+        with self._database.writing() as journal:
+            return openings.open_set(journal, holdout_id, opening, registrations, run_id=run_id, actor=actor)
+
+    def mark_fitted(
+        self,
+        holdout_id: str,
+        *,
+        reason: str,
+        studies: Iterable[str] = (),
+        config_digests: Iterable[str] = (),
+        everyone: bool = False,
+        run_id: str | None = None,
+        actor: str | None = None,
+    ) -> list[Event]:
+        """Declare that the set shaped scorers; nothing takes it back.
+
+        A study is named with the configurations that it has registered; one event is written for each study, each
+        configuration and, with ``everyone``, for every scorer there is or will be.
+        """
+        if not reason.strip():
+            raise LedgerError("marking a set as fitted needs a reason: how did it shape the scorer?")
+        with self._database.writing() as journal:
+            registered = journal.history(holdout_id).of_kind("registered")
+            whom: list[tuple[str | None, str | None, list[str]]] = [
+                (study, None, sorted({str(event.config_digest) for event in registered if event.study == study}))
+                for study in studies
+            ]
+            whom += [(None, digest, [digest]) for digest in config_digests]
+            if everyone:
+                whom.append((None, None, []))
+            if not whom:
+                raise LedgerError("marking a set as fitted needs a study, a configuration, or everyone")
+            return [
+                journal.append(
+                    "fitted",
+                    holdout_id=holdout_id,
+                    study=study,
+                    config_digest=config_digest,
+                    details={"reason": reason, "config_digests": covered},
+                    run_id=run_id,
+                    actor=actor,
+                )
+                for study, config_digest, covered in whom
+            ]
+
+    def record_export(self, holdout_id: str, to: str, *, run_id: str | None = None, actor: str | None = None) -> Event:
+        """Write down that labels are about to leave the pipeline for a person; this spends the set for everyone."""
+        if not to.strip():
+            raise LedgerError("an export needs the name of the person that it is for")
+        with self._database.writing() as journal:
+            journal.history(holdout_id)
+            return journal.append("exported", holdout_id=holdout_id, details={"to": to}, run_id=run_id, actor=actor)
+
+    def retire(self, holdout_id: str, reason: str, *, run_id: str | None = None, actor: str | None = None) -> Event:
+        """Take a set out of use; this spends it for everyone who has not measured on it."""
+        if not reason.strip():
+            raise LedgerError("retiring a set needs a reason")
+        with self._database.writing() as journal:
+            journal.history(holdout_id)
+            return journal.append(
+                "retired", holdout_id=holdout_id, details={"reason": reason}, run_id=run_id, actor=actor
+            )
+
+    # What a ladder leaves
+
+    def record_evidence(
+        self,
+        study: str,
+        population: str,
+        asset: str,
+        digest: str,
+        holds: bool,
+        holdout_id: str | None = None,
+        *,
+        run_id: str | None = None,
+        actor: str | None = None,
+    ) -> EvidenceEntry:
+        """Write down which evidence is the newest; where it is already, that entry stands."""
+        with self._database.writing() as journal:
+            return ladder_entries.record_evidence(
+                journal,
+                study=study,
+                population=population,
+                asset=asset,
+                digest=digest,
+                holds=holds,
+                holdout_id=holdout_id,
+                run_id=run_id,
+                actor=actor,
+            )
+
+    def newest_evidence(self, study: str, population: str, asset: str) -> EvidenceEntry | None:
+        """The newest evidence of one asset, or None."""
+        with self._database.reading() as journal:
+            return ladder_entries.newest_evidence(journal, study, population, asset)
+
+    def newest_evidence_all(self) -> dict[tuple[str, str, str], EvidenceEntry]:
+        """The newest evidence of all, by study, population and asset."""
+        with self._database.reading() as journal:
+            return ladder_entries.newest_evidence_all(journal)
+
+    def publish(
+        self,
+        study: str,
+        population: str,
+        record_id: str,
+        holdout_id: str | None = None,
+        details: Mapping[str, Any] | None = None,
+        *,
+        run_id: str | None = None,
+        actor: str | None = None,
+    ) -> Publication:
+        """Write down a published record; where it is the newest of its study and population, that entry stands."""
+        with self._database.writing() as journal:
+            return ladder_entries.publish(
+                journal,
+                study=study,
+                population=population,
+                record_id=record_id,
+                holdout_id=holdout_id,
+                details=details or {},
+                run_id=run_id,
+                actor=actor,
+            )
+
+    def published(self, study: str | None = None, population: str | None = None) -> list[Publication]:
+        """The published records in order, of one study or population where named."""
+        with self._database.reading() as journal:
+            return ladder_entries.published(journal, study, population)
+
+    # For people and auditors
+
+    def events(self, holdout_id: str | None = None, study: str | None = None) -> list[Event]:
+        """The events in order, of one set or study where named."""
+        with self._database.reading() as journal:
+            if holdout_id is not None:
+                journal.history(holdout_id)
+            return list(journal.events(holdout_id=holdout_id, study=study))
+
+    def head(self) -> str:
+        """Hash of the newest event; 64 zeros where there is none."""
+        with self._database.reading() as journal:
+            return journal.newest()[1]
+
+    def verify(self) -> list[str]:
+        """What is wrong with the ledger, each problem a sentence that names the event; empty where it is sound."""
+        from calib_pipeline.ledger.tables import SQLITE_TRIGGERS
+
+        with self._database.reading() as journal:
+            return problems_of(journal, SQLITE_TRIGGERS)

@@ -1,0 +1,194 @@
+"""Reserving a set, freezing the studies that will be measured on it, and saying which items are spent for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from calib_pipeline.ledger.errors import LedgerError
+from calib_pipeline.ledger.events import Event
+from calib_pipeline.ledger.sets import HoldoutSet, Registration, SetDraw, SpentItems, digest_items
+from calib_pipeline.ledger.states import History, Overlap, Subject, state_of, why_fitted, why_spent
+
+if TYPE_CHECKING:
+    from calib_pipeline.ledger.journal import Journal
+
+
+def reserve(
+    journal: Journal, draw: SetDraw, registrations: Iterable[Registration], *, run_id: str | None, actor: str | None
+) -> Event:
+    """Write a drawn set and the registrations on it; add only what is missing where the set stands already."""
+    frozen = list(registrations)
+    items_digest = _check_draw(draw)
+    standing = next(journal.events(holdout_id=draw.holdout_id, kinds=("reserved",)), None)
+    if standing is not None:
+        if standing.details.get("items_digest") != items_digest:
+            raise LedgerError(
+                f"set {draw.holdout_id} stands since {standing.cited} with other items than this draw; "
+                "a set never changes. Run again, so that the draw starts from what the ledger holds now"
+            )
+        register(journal, draw.holdout_id, frozen, run_id=run_id, actor=actor)
+        return standing
+
+    newest = newest_set(journal, draw.dimension, draw.population)
+    if newest is not None and newest.generation >= draw.generation:
+        raise LedgerError(
+            f"generation {newest.generation} of {draw.dimension} on {draw.population} stands already as set "
+            f"{newest.holdout_id}; this draw calls itself generation {draw.generation}. Run again"
+        )
+    _refuse_spent(journal, draw, frozen)
+    journal.add_items(draw.holdout_id, draw.items)
+    event = journal.append(
+        "reserved",
+        holdout_id=draw.holdout_id,
+        details=_joined(
+            draw.details,
+            dimension=draw.dimension,
+            population=draw.population,
+            population_digest=draw.population_digest,
+            generation=int(draw.generation),
+            seed=int(draw.seed),
+            size=len(draw.items),
+            items_digest=items_digest,
+        ),
+        run_id=run_id,
+        actor=actor,
+    )
+    register(journal, draw.holdout_id, frozen, run_id=run_id, actor=actor)
+    return event
+
+
+def register(
+    journal: Journal,
+    holdout_id: str,
+    registrations: Iterable[Registration],
+    *,
+    run_id: str | None,
+    actor: str | None,
+) -> list[Event]:
+    """Freeze the studies whose newest registration on the set is not this one already."""
+    newest = {event.study: event for event in journal.history(holdout_id).of_kind("registered")}
+    written = []
+    for registration in registrations:
+        details = _joined(
+            registration.details,
+            plan_digest=registration.plan_digest,
+            scores_digest=registration.scores_digest,
+            for_status=registration.for_status,
+            role=registration.role,
+        )
+        standing = newest.get(registration.study)
+        if standing is not None and _says_the_same(standing, registration):
+            continue
+        event = journal.append(
+            "registered",
+            holdout_id=holdout_id,
+            study=registration.study,
+            config_digest=registration.config_digest,
+            details=details,
+            run_id=run_id,
+            actor=actor,
+        )
+        newest[registration.study] = event
+        written.append(event)
+    return written
+
+
+def newest_set(journal: Journal, dimension: str, population: str) -> HoldoutSet | None:
+    """The newest generation of a dimension on a population."""
+    generations = [
+        header for header in journal.headers() if header.dimension == dimension and header.population == population
+    ]
+    return journal.with_items(max(generations, key=lambda header: header.generation)) if generations else None
+
+
+def spent_items(journal: Journal, dimension: str, registrations: Iterable[Registration]) -> SpentItems:
+    """Items that a new set of this dimension may not hold if these studies are to be measured on it."""
+    ids: set[str] = set()
+    content: set[str] = set()
+    subjects = _subjects(registrations)
+    for header in journal.headers():
+        history = journal.history(header.holdout_id)
+        if any(_why_not_drawn(history, subject, dimension) is not None for subject in subjects):
+            for item in journal.items(header.holdout_id):
+                ids.add(item.item_id)
+                if item.content_digest is not None:
+                    content.add(item.content_digest)
+    return SpentItems(frozenset(ids), frozenset(content))
+
+
+def spent_in(journal: Journal, holdout_id: str, registration: Registration) -> tuple[str, ...]:
+    """Ids of a standing set's items that are spent for this study, in order."""
+    history = journal.history(holdout_id)
+    (subject,) = _subjects([registration], fitted=True)
+    if state_of(history, subject).state in ("fitted", "reused"):
+        return tuple(sorted(item.item_id for item in journal.items(holdout_id)))
+    frozen = history.of_kind("registered")
+    spent: set[str] = set()
+    for overlap in journal.overlaps(holdout_id):
+        if why_fitted(overlap.history, subject) or why_spent(
+            overlap.history, subject, frozen, own_dimension=history.dimension
+        ):
+            spent |= overlap.items
+    return tuple(sorted(spent))
+
+
+def _subjects(registrations: Iterable[Registration], *, fitted: bool = False) -> list[Subject]:
+    return [
+        Subject(registration.study, registration.config_digest, registration.plan_digest, registration.role)
+        for registration in registrations
+        if fitted or registration.role != "fitted"
+    ]
+
+
+def _why_not_drawn(history: History, subject: Subject, dimension: str) -> str | None:
+    fitted = why_fitted(history, subject)
+    return fitted if fitted is not None else why_spent(history, subject, (), own_dimension=dimension)
+
+
+def _refuse_spent(journal: Journal, draw: SetDraw, registrations: Sequence[Registration]) -> None:
+    subjects = _subjects(registration for registration in registrations if registration.for_status)
+    for header in journal.headers():
+        history = journal.history(header.holdout_id)
+        for subject in subjects:
+            why = _why_not_drawn(history, subject, draw.dimension)
+            if why is None:
+                continue
+            held = journal.items(header.holdout_id)
+            ids = {item.item_id for item in held}
+            content = {item.content_digest for item in held if item.content_digest is not None}
+            spent = SpentItems(frozenset(ids), frozenset(content))
+            shared = [item.item_id for item in draw.items if spent.holds(item.item_id, item.content_digest)]
+            if shared:
+                named = Overlap(history, frozenset(shared)).named
+                raise LedgerError(
+                    f"set {draw.holdout_id} cannot be reserved: {named}, and for study {subject.study} that set is "
+                    f"spent ({why}). Draw from items that are spent for no study; if these are other items under the "
+                    "same ids, give the two populations ids that differ"
+                )
+            break
+
+
+def _check_draw(draw: SetDraw) -> str:
+    if not draw.items:
+        raise LedgerError(f"set {draw.holdout_id} would hold no item; a set needs at least one")
+    ids = [item.item_id for item in draw.items]
+    if len(set(ids)) != len(ids):
+        twice = next(item_id for item_id in ids if ids.count(item_id) > 1)
+        raise LedgerError(f"set {draw.holdout_id} names item {twice!r} twice")
+    return digest_items(draw.items)
+
+
+def _says_the_same(event: Event, registration: Registration) -> bool:
+    return event.config_digest == registration.config_digest and all(
+        event.details.get(field) == getattr(registration, field)
+        for field in ("plan_digest", "scores_digest", "for_status", "role")
+    )
+
+
+def _joined(details: object, **fields: object) -> dict[str, object]:
+    more = dict(details)  # type: ignore[call-overload]
+    taken = sorted(set(more) & set(fields))
+    if taken:
+        raise LedgerError(f"the details of an event may not hold {', '.join(taken)}: the ledger writes that itself")
+    return {**more, **fields}
