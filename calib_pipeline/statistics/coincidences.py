@@ -36,7 +36,7 @@ def coincidence_contributions(counts: NDArray[Any]) -> Floats:
     return np.asarray(pairs * scale[:, None, None])
 
 
-def coincidences(counts: NDArray[Any], multiplicity: NDArray[Any] | None = None) -> Floats:
+def coincidence_matrix(counts: NDArray[Any], multiplicity: NDArray[Any] | None = None) -> Floats:
     """(K, K) coincidence matrix of units with value counts (n, K), each unit counted `multiplicity` (n,) times."""
     counts = np.asarray(counts, dtype=np.float64)
     raters = counts.sum(axis=1)
@@ -104,7 +104,7 @@ def alpha_of_coincidences(o: NDArray[Any], metric: Metric, positions: NDArray[An
 def _squared_differences(o: Floats, margin: Floats, total: Floats, at: Floats) -> tuple[Floats, Floats]:
     squares = (margin * at**2).sum(axis=-1)
     products = ((o @ at[..., None])[..., 0] * at).sum(axis=-1)
-    return 2.0 * (squares - products), 2.0 * (total * squares - (margin * at).sum(axis=-1) ** 2)
+    return np.maximum(0.0, 2.0 * (squares - products)), 2.0 * (total * squares - (margin * at).sum(axis=-1) ** 2)
 
 
 def _numbers(positions: NDArray[Any] | None, size: int) -> Floats:

@@ -63,16 +63,32 @@ def resample_sums(contributions: NDArray[Any], design: Design, *, resamples: int
     return sums.reshape(resamples, *trailing)
 
 
-def resample_codes(codes: Ints, size: int, *, resamples: int, seed: int) -> Floats:
-    """How often each code is drawn when rows are drawn with replacement from a simple random sample.
+def resample_pattern_sums(
+    pattern: Ints, contributions: NDArray[Any], design: Design, *, resamples: int, seed: int
+) -> Floats:
+    """`resample_sums` where each row's contribution is already known by its number.
 
-    The short way for statistics of one table: `codes` (n,) name the cell of each row.
+    Parameters
+    ----------
+    pattern : (n,) int
+        Which of the contributions each row adds.
+    contributions : (p, ...) float
+        The distinct contributions.
+    design, resamples, seed
+        As in `resample_sums`.
 
     Returns
     -------
-    (B, size) float
+    (B, ...) float
     """
-    return resample_cell_counts(np.bincount(codes, minlength=size), resamples=resamples, seed=seed)
+    if not design.plain:
+        return resample_sums(contributions[pattern], design, resamples=resamples, seed=seed)
+    trailing = contributions.shape[1:]
+    sums = np.zeros((resamples, math.prod(trailing)))
+    if design.n:
+        patterns = np.asarray(contributions, dtype=np.float64).reshape(len(contributions), -1) * design.weights[0]
+        _add_stratum(sums, pattern, patterns, np.random.default_rng(seed))
+    return sums.reshape(resamples, *trailing)
 
 
 def resample_cell_counts(counts: NDArray[Any], *, resamples: int, seed: int) -> Floats:
