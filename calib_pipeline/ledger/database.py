@@ -45,6 +45,7 @@ class Database:
                 raise LedgerError(f"the folder of the ledger {self.path} cannot be made: {fault.strerror}") from fault
         self._engine = self._new_engine()
         self._process = os.getpid()
+        self._inherited: list[Engine] = []
         with self._faults_in_words():
             self._prepare()
 
@@ -58,7 +59,10 @@ class Database:
     def writing(self) -> Iterator[Journal]:
         """One transaction that holds the write lock from its first statement; all of it is written, or nothing."""
         if self.read_only:
-            raise LedgerError(f"the ledger {self.path} is open for reading only; nothing was written")
+            raise LedgerError(
+                f"the ledger {self.path} is open for reading only, or its file or folder may not be written to; "
+                "nothing was written"
+            )
         with self._faults_in_words(), self._transaction("BEGIN IMMEDIATE") as connection:
             yield Journal(connection)
 
@@ -69,8 +73,8 @@ class Database:
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[Connection]:
         if os.getpid() != self._process:
-            # A connection of SQLite must not be used in a forked process, nor closed there.
-            self._engine.dispose(close=False)
+            # A connection of SQLite must not be used in a forked process, nor closed there: hence it is kept.
+            self._inherited.append(self._engine)
             self._engine, self._process = self._new_engine(), os.getpid()
         with self._engine.connect().execution_options(ledger_begin=begin) as connection, connection.begin():
             yield connection

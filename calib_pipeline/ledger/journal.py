@@ -10,16 +10,19 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, insert, select
 
-from calib_pipeline.digests import canonical_json
 from calib_pipeline.ledger import tables
 from calib_pipeline.ledger.chain import row_hash
 from calib_pipeline.ledger.errors import LedgerError, UnknownSet
 from calib_pipeline.ledger.events import GENESIS, Event, EventKind
 from calib_pipeline.ledger.sets import HoldoutSet, ReservedItem, SetHeader
 from calib_pipeline.ledger.states import History, Overlap
+from calib_pipeline.ledger.stored_values import check_text, details_text
 
 HEADER_FIELDS = ("dimension", "population", "population_digest", "generation", "seed", "size", "items_digest")
 """What the details of a ``reserved`` event say of its set; anything more in them was handed in with the draw."""
+
+DECIDING: tuple[EventKind, ...] = ("reserved", "registered", "opened", "exported", "fitted", "retired")
+"""Kinds of events that decide a set's state, with the first ``read``."""
 
 
 class Journal:
@@ -63,11 +66,12 @@ class Journal:
             "run_id": run_id,
             "actor": actor or operating_system_user(),
             "at": datetime.now(UTC).isoformat(timespec="microseconds"),
-            "details": _details_text(details),
+            "details": details_text(details),
             "prev_hash": prev_hash,
         }
-        for field, value in row.items():
-            _check_text(field, value)
+        for field in ("holdout_id", "study", "config_digest", "run_id"):
+            check_text(field, row[field], optional=True)
+        check_text("actor", row["actor"])
         row["hash"] = row_hash(row)
         self._connection.execute(insert(tables.events), row)
         return Event(**{**row, "details": json.loads(row["details"])})
@@ -85,6 +89,7 @@ class Journal:
         study: str | None = None,
         kinds: Sequence[EventKind] = (),
         newest_first: bool = False,
+        limit: int | None = None,
     ) -> Iterator[Event]:
         """The events that match, in order."""
         columns = tables.events.c
@@ -95,25 +100,33 @@ class Journal:
             query = query.where(columns.study == study)
         if kinds:
             query = query.where(columns.event.in_(kinds))
+        if limit is not None:
+            query = query.limit(limit)
         for row in self._connection.execute(query):
             yield _event(row)
 
     def history(self, holdout_id: str) -> History:
-        """The events of one set; ``UnknownSet`` where it was never reserved."""
-        events = tuple(self.events(holdout_id=holdout_id))
-        reserved = next((event for event in events if event.event == "reserved"), None)
-        if reserved is None:
+        """The events of one set that its state depends on; ``UnknownSet`` where it was never reserved."""
+        header = self.require(holdout_id)
+        events = [*self.events(holdout_id=holdout_id, kinds=DECIDING)]
+        # A set may be read any number of times; only the first read decides anything.
+        events += list(self.events(holdout_id=holdout_id, kinds=("read",), limit=1))
+        return History(holdout_id, header.dimension, tuple(sorted(events, key=lambda event: event.seq)))
+
+    def require(self, holdout_id: str) -> SetHeader:
+        """One set without its items; ``UnknownSet`` where it was never reserved."""
+        event = next(self.events(holdout_id=holdout_id, kinds=("reserved",), limit=1), None)
+        if event is None:
             raise UnknownSet(holdout_id, tuple(sorted(header.holdout_id for header in self.headers())))
-        return History(holdout_id, str(reserved.details.get("dimension")), events)
+        return _header(event)
+
+    def registrations_of(self, study: str) -> list[Event]:
+        """Every registration of a study, on whatever set."""
+        return list(self.events(study=study, kinds=("registered",)))
 
     def headers(self) -> list[SetHeader]:
         """Every set, in the order of reservation."""
         return [_header(event) for event in self.events(kinds=("reserved",))]
-
-    def header(self, holdout_id: str) -> SetHeader | None:
-        """One set without its items, or None."""
-        event = next(self.events(holdout_id=holdout_id, kinds=("reserved",)), None)
-        return None if event is None else _header(event)
 
     def with_items(self, header: SetHeader) -> HoldoutSet:
         """The set with its items."""
@@ -133,9 +146,6 @@ class Journal:
             }
             for item in items
         ]
-        for row in rows:
-            for field in ("item_id", "content_digest", "stratum", "group_id"):
-                _check_text(field, row[field])
         self._connection.execute(insert(tables.holdout_items), rows)
 
     def items(self, holdout_id: str) -> tuple[ReservedItem, ...]:
@@ -186,17 +196,17 @@ def operating_system_user() -> str:
 
 
 def _event(row: Row[Any]) -> Event:
-    fields = dict(row._mapping)
+    seq, holdout_id, event, study, config_digest, run_id, actor, at, text, prev_hash, own_hash = tuple(row)
     try:
-        details = json.loads(fields["details"])
-    except ValueError:
+        details = json.loads(text)
+    except (TypeError, ValueError):
         details = None
     if not isinstance(details, dict):
         raise LedgerError(
-            f"event {fields['seq']} of the ledger was altered: its details are no JSON object. "
+            f"event {seq} of the ledger was altered: its details are no JSON object. "
             "Run `calib holdout verify` to see what else was"
         )
-    return Event(**{**fields, "details": details})
+    return Event(seq, holdout_id, event, study, config_digest, run_id, actor, at, details, prev_hash, own_hash)
 
 
 def _header(event: Event) -> SetHeader:
@@ -219,21 +229,3 @@ def _header(event: Event) -> SetHeader:
             f"event {event.seq} of the ledger was altered: a reservation without {missing}. "
             "Run `calib holdout verify` to see what else was"
         ) from None
-
-
-def _details_text(details: Mapping[str, Any]) -> str:
-    try:
-        return canonical_json(dict(details))
-    except (TypeError, ValueError) as fault:
-        raise LedgerError(f"the details of an event must be plain JSON: {fault}") from fault
-
-
-def _check_text(field: str, value: object) -> None:
-    if value is None or field == "seq":
-        return
-    if not isinstance(value, str):
-        raise LedgerError(f"{field} must be text, got {value!r} ({type(value).__name__})")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise LedgerError(f"{field} holds a character that is no valid Unicode: {value!r}") from None

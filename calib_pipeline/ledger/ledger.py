@@ -101,7 +101,7 @@ class Ledger:
     def items(self, holdout_id: str) -> tuple[ReservedItem, ...]:
         """The items of a set, by stratum and rank."""
         with self._database.reading() as journal:
-            journal.history(holdout_id)
+            journal.require(holdout_id)
             return journal.items(holdout_id)
 
     def spent_items(self, dimension: str, registrations: Iterable[Registration]) -> SpentItems:
@@ -114,9 +114,22 @@ class Ledger:
             return reservations.spent_items(journal, dimension, registrations)
 
     def spent_in(self, holdout_id: str, registration: Registration) -> tuple[str, ...]:
-        """Ids of a standing set's items that are spent for this study: all of them, some that other sets hold, none."""
+        """Ids of a standing set's items that are spent for this study.
+
+        All of them where the set is fitted for it, exported or retired; those that other sets hold and have spent; none
+        where it was measured already. Whether it was registered on this set in time is `late_registration`.
+        """
         with self._database.reading() as journal:
             return reservations.spent_in(journal, holdout_id, registration)
+
+    def late_registration(self, holdout_id: str, registration: Registration) -> str | None:
+        """Why the study's configuration and plan were not registered on the set in time, as a sentence, or None.
+
+        In time is before the first opening, and for the plan before the first read. What this says does not change once
+        the set was opened.
+        """
+        with self._database.reading() as journal:
+            return reservations.late_registration(journal, holdout_id, registration)
 
     def state(
         self, holdout_id: str, *, study: str, config_digest: str, plan_digest: str, role: Role = "holdout"
@@ -140,9 +153,12 @@ class Ledger:
     ) -> Event:
         """Write down the labels by digest; no new event where they are the newest of the set and study already."""
         with self._database.writing() as journal:
-            journal.history(holdout_id)
+            journal.require(holdout_id)
             newest = next(
-                journal.events(holdout_id=holdout_id, study=study, kinds=("labels_ingested",), newest_first=True), None
+                journal.events(
+                    holdout_id=holdout_id, study=study, kinds=("labels_ingested",), newest_first=True, limit=1
+                ),
+                None,
             )
             if newest is not None and newest.details.get("digest") == digest:
                 return newest
@@ -168,7 +184,7 @@ class Ledger:
     ) -> Event:
         """Write down that a rung reads the set's labels, for ``ceiling`` or ``baselines``; call it before the read."""
         with self._database.writing() as journal:
-            journal.history(holdout_id)
+            journal.require(holdout_id)
             return journal.append(
                 "read",
                 holdout_id=holdout_id,
@@ -225,9 +241,9 @@ class Ledger:
         if not reason.strip():
             raise LedgerError("marking a set as fitted needs a reason: how did it shape the scorer?")
         with self._database.writing() as journal:
-            registered = journal.history(holdout_id).of_kind("registered")
+            journal.require(holdout_id)
             whom: list[tuple[str | None, str | None, list[str]]] = [
-                (study, None, sorted({str(event.config_digest) for event in registered if event.study == study}))
+                (study, None, sorted({str(event.config_digest) for event in journal.registrations_of(study)}))
                 for study in studies
             ]
             whom += [(None, digest, [digest]) for digest in config_digests]
@@ -253,7 +269,7 @@ class Ledger:
         if not to.strip():
             raise LedgerError("an export needs the name of the person that it is for")
         with self._database.writing() as journal:
-            journal.history(holdout_id)
+            journal.require(holdout_id)
             return journal.append("exported", holdout_id=holdout_id, details={"to": to}, run_id=run_id, actor=actor)
 
     def retire(self, holdout_id: str, reason: str, *, run_id: str | None = None, actor: str | None = None) -> Event:
@@ -261,7 +277,7 @@ class Ledger:
         if not reason.strip():
             raise LedgerError("retiring a set needs a reason")
         with self._database.writing() as journal:
-            journal.history(holdout_id)
+            journal.require(holdout_id)
             return journal.append(
                 "retired", holdout_id=holdout_id, details={"reason": reason}, run_id=run_id, actor=actor
             )
@@ -339,7 +355,7 @@ class Ledger:
         """The events in order, of one set or study where named."""
         with self._database.reading() as journal:
             if holdout_id is not None:
-                journal.history(holdout_id)
+                journal.require(holdout_id)
             return list(journal.events(holdout_id=holdout_id, study=study))
 
     def head(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from calib_pipeline.ledger.errors import LedgerError
 from calib_pipeline.ledger.events import Event
@@ -13,11 +13,14 @@ from calib_pipeline.ledger.sets import Registration, Role
 from calib_pipeline.ledger.states import (
     History,
     SetState,
+    State,
     Subject,
     configurations_at_first_opening,
+    is_registered,
     measurement_by,
     state_of,
 )
+from calib_pipeline.ledger.stored_values import check_choice, check_text
 
 if TYPE_CHECKING:
     from calib_pipeline.ledger.journal import Journal
@@ -63,7 +66,7 @@ class OpeningOutcome:
     """
 
     kind: Literal["opened", "repeat", "refused"]
-    state: str
+    state: State
     why: str
     seq: int | None
     head: str | None
@@ -82,6 +85,10 @@ def open_set(
     actor: str | None,
 ) -> OpeningOutcome:
     """Open the set if its state allows it; within the transaction that the journal holds."""
+    for field in ("study", "config_digest", "plan_digest", "labels_digest", "scores_digest"):
+        check_text(field, getattr(opening, field))
+    check_choice("role", opening.role, get_args(Role))
+    check_choice("purpose", opening.purpose, get_args(Purpose))
     history = journal.history(holdout_id)
     subject = Subject(opening.study, opening.config_digest, opening.plan_digest, opening.role)
     state = state_of(history, subject, journal.overlaps(holdout_id))
@@ -125,11 +132,8 @@ def _write(
 ) -> Event:
     if history.first("opened") is None:
         register(journal, history.holdout_id, registrations, run_id=run_id, actor=actor)
-        registered = journal.history(history.holdout_id).of_kind("registered")
-        if opening.purpose == "measurement" and not any(
-            event.config_digest == opening.config_digest and event.details.get("plan_digest") == opening.plan_digest
-            for event in registered
-        ):
+        subject = Subject(opening.study, opening.config_digest, opening.plan_digest, opening.role)
+        if opening.purpose == "measurement" and not is_registered(journal.history(history.holdout_id), subject):
             raise LedgerError(
                 f"study {opening.study} cannot open set {history.holdout_id}: its configuration and plan are not "
                 "among those registered before the first opening"

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, get_args
 
 from calib_pipeline.ledger.errors import LedgerError
 from calib_pipeline.ledger.events import Event
-from calib_pipeline.ledger.sets import HoldoutSet, Registration, SetDraw, SpentItems, digest_items
-from calib_pipeline.ledger.states import History, Overlap, Subject, state_of, why_fitted, why_spent
+from calib_pipeline.ledger.sets import HoldoutSet, Registration, Role, SetDraw, SpentItems, digest_items
+from calib_pipeline.ledger.states import (
+    History,
+    Overlap,
+    Subject,
+    is_registered,
+    measurement_by,
+    why_fitted,
+    why_late,
+    why_spent,
+    why_withdrawn,
+)
+from calib_pipeline.ledger.stored_values import check_choice, check_text
 
 if TYPE_CHECKING:
     from calib_pipeline.ledger.journal import Journal
@@ -70,11 +81,16 @@ def register(
     newest = {event.study: event for event in journal.history(holdout_id).of_kind("registered")}
     written = []
     for registration in registrations:
+        check_text("study", registration.study)
+        check_text(f"config_digest of study {registration.study}", registration.config_digest)
+        check_text(f"plan_digest of study {registration.study}", registration.plan_digest)
+        check_text(f"scores_digest of study {registration.study}", registration.scores_digest, optional=True)
+        check_choice(f"role of study {registration.study}", registration.role, get_args(Role))
         details = _joined(
             registration.details,
             plan_digest=registration.plan_digest,
             scores_digest=registration.scores_digest,
-            for_status=registration.for_status,
+            for_status=bool(registration.for_status),
             role=registration.role,
         )
         standing = newest.get(registration.study)
@@ -118,10 +134,12 @@ def spent_items(journal: Journal, dimension: str, registrations: Iterable[Regist
 
 
 def spent_in(journal: Journal, holdout_id: str, registration: Registration) -> tuple[str, ...]:
-    """Ids of a standing set's items that are spent for this study, in order."""
+    """Ids of a standing set's items that something else than its own openings spent for this study, in order."""
     history = journal.history(holdout_id)
-    (subject,) = _subjects([registration], fitted=True)
-    if state_of(history, subject).state in ("fitted", "reused"):
+    subject = next(iter(_subjects([registration])), None)
+    if subject is None or measurement_by(history, subject.config_digest) is not None:
+        return ()
+    if why_fitted(history, subject) or why_withdrawn(history):
         return tuple(sorted(item.item_id for item in journal.items(holdout_id)))
     frozen = history.of_kind("registered")
     spent: set[str] = set()
@@ -133,17 +151,28 @@ def spent_in(journal: Journal, holdout_id: str, registration: Registration) -> t
     return tuple(sorted(spent))
 
 
-def _subjects(registrations: Iterable[Registration], *, fitted: bool = False) -> list[Subject]:
-    return [
-        Subject(registration.study, registration.config_digest, registration.plan_digest, registration.role)
-        for registration in registrations
-        if fitted or registration.role != "fitted"
-    ]
+def late_registration(journal: Journal, holdout_id: str, registration: Registration) -> str | None:
+    """Why the study was not registered on the set in time, or None."""
+    history = journal.history(holdout_id)
+    subject = _subject(registration)
+    if not is_registered(history, subject):
+        return "this configuration and plan are not registered on the set"
+    late = why_late(history, subject)
+    return None if late is None else f"the set was {late}"
+
+
+def _subject(registration: Registration) -> Subject:
+    return Subject(registration.study, registration.config_digest, registration.plan_digest, registration.role)
+
+
+def _subjects(registrations: Iterable[Registration]) -> list[Subject]:
+    """Whom the items are needed for: a study with ``role: fitted`` is never measured."""
+    return [_subject(registration) for registration in registrations if registration.role != "fitted"]
 
 
 def _why_not_drawn(history: History, subject: Subject, dimension: str) -> str | None:
     fitted = why_fitted(history, subject)
-    return fitted if fitted is not None else why_spent(history, subject, (), own_dimension=dimension)
+    return fitted if fitted is not None else why_spent(history, subject, own_dimension=dimension)
 
 
 def _refuse_spent(journal: Journal, draw: SetDraw, registrations: Sequence[Registration]) -> None:
@@ -170,8 +199,15 @@ def _refuse_spent(journal: Journal, draw: SetDraw, registrations: Sequence[Regis
 
 
 def _check_draw(draw: SetDraw) -> str:
+    for field in ("holdout_id", "dimension", "population", "population_digest"):
+        check_text(field, getattr(draw, field))
     if not draw.items:
         raise LedgerError(f"set {draw.holdout_id} would hold no item; a set needs at least one")
+    for item in draw.items:
+        check_text("item_id", item.item_id)
+        check_text(f"stratum of item {item.item_id!r}", item.stratum)
+        check_text(f"content_digest of item {item.item_id!r}", item.content_digest, optional=True)
+        check_text(f"group of item {item.item_id!r}", item.group, optional=True)
     ids = [item.item_id for item in draw.items]
     if len(set(ids)) != len(ids):
         twice = next(item_id for item_id in ids if ids.count(item_id) > 1)
@@ -186,9 +222,8 @@ def _says_the_same(event: Event, registration: Registration) -> bool:
     )
 
 
-def _joined(details: object, **fields: object) -> dict[str, object]:
-    more = dict(details)  # type: ignore[call-overload]
-    taken = sorted(set(more) & set(fields))
+def _joined(details: Mapping[str, Any], **fields: object) -> dict[str, Any]:
+    taken = sorted(set(details) & set(fields))
     if taken:
         raise LedgerError(f"the details of an event may not hold {', '.join(taken)}: the ledger writes that itself")
-    return {**more, **fields}
+    return {**details, **fields}

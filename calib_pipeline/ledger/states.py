@@ -36,7 +36,7 @@ class SetState:
 
 @dataclass(frozen=True)
 class History:
-    """The events of one set, in order of ``seq``, and the dimension that it was reserved for."""
+    """The events of one set in order of ``seq``, and its dimension; of its reads the first is enough."""
 
     holdout_id: str
     dimension: str
@@ -49,6 +49,10 @@ class History:
     def first(self, *kinds: str) -> Event | None:
         """The earliest event of these kinds."""
         return next((event for event in self.events if event.event in kinds), None)
+
+    def until(self, seq: int) -> History:
+        """The history as it stood before an event."""
+        return History(self.holdout_id, self.dimension, tuple(event for event in self.events if event.seq < seq))
 
     @property
     def measurements(self) -> list[Event]:
@@ -67,8 +71,8 @@ class Overlap:
     def named(self) -> str:
         """The shared items in words."""
         count, example = len(self.items), min(self.items)
-        verb = "item is" if count == 1 else "items are"
-        return f"{count} of its {verb} also in set {self.history.holdout_id} (such as {example!r})"
+        verb = "is" if count == 1 else "are"
+        return f"{count} of its items {verb} also in set {self.history.holdout_id} (such as {example!r})"
 
 
 def state_of(history: History, subject: Subject, overlaps: Sequence[Overlap] = ()) -> SetState:
@@ -100,7 +104,7 @@ def state_of(history: History, subject: Subject, overlaps: Sequence[Overlap] = (
             return SetState("measured", f"measured for this configuration and plan as {measured.cited}")
         return SetState("reused", f"this configuration was measured under another plan as {measured.cited}")
 
-    spent = why_spent(history, subject, ())
+    spent = why_spent(history, subject)
     if spent is not None:
         return SetState("reused", spent)
     for overlap in overlaps:
@@ -130,9 +134,37 @@ def why_fitted(history: History, subject: Subject) -> str | None:
 
 
 def why_spent(
-    history: History, subject: Subject, elsewhere: Iterable[Event], *, own_dimension: str | None = None
+    history: History, subject: Subject, elsewhere: Iterable[Event] = (), *, own_dimension: str | None = None
 ) -> str | None:
     """Why the items of a set no longer serve a measurement of this subject, or None while they do.
+
+    A measurement that this very configuration made under this plan is no reason: it can be repeated.
+    The parameters are those of `why_late`.
+    """
+    measured = measurement_by(history, subject.config_digest)
+    if measured is None:
+        return why_withdrawn(history) or why_late(history, subject, elsewhere, own_dimension=own_dimension)
+    if measured.details.get("plan_digest") == subject.plan_digest:
+        return None
+    return f"measured by this configuration under another plan as {measured.cited}"
+
+
+def why_withdrawn(history: History) -> str | None:
+    """By which event the set was exported or retired, or None."""
+    out = history.first("exported", "retired")
+    if out is None:
+        return None
+    whom = f" to {out.details.get('to')}" if out.event == "exported" else ""
+    return f"{out.event}{whom} as {out.cited}"
+
+
+def why_late(
+    history: History, subject: Subject, elsewhere: Iterable[Event] = (), *, own_dimension: str | None = None
+) -> str | None:
+    """Why the subject was not frozen in time on a set that was opened or read, or None.
+
+    Configuration and plan must be registered before the first opening; the plan must be the one in force before the
+    first look at the labels, a read or an opening.
 
     Parameters
     ----------
@@ -145,32 +177,11 @@ def why_spent(
         Dimension of the set to be measured, where that is another one. Reading a set for its ceiling gives away
         nothing about the plans of another dimension, unless the same study or configuration was registered on both.
     """
-    measured = measurement_by(history, subject.config_digest)
-    if measured is not None:
-        if measured.details.get("plan_digest") == subject.plan_digest:
-            return None
-        return f"measured by this configuration under another plan as {measured.cited}"
-
-    out = history.first("exported", "retired")
-    if out is not None:
-        whom = f" to {out.details.get('to')}" if out.event == "exported" else ""
-        return f"{out.event}{whom} as {out.cited}"
-
-    registrations = sorted([*history.of_kind("registered"), *elsewhere], key=lambda event: event.seq)
-    opened = history.first("opened")
-    if opened is not None and not _is_frozen(registrations, subject, opened.seq):
-        return (
-            f"first opened as {opened.cited} for study {opened.study}, "
-            "before this configuration and plan were registered"
-        )
-
-    look = history.first("read", "opened")
-    if look is None or not _concerns(history, subject, own_dimension):
-        return None
-    if subject.plan_digest in _plans_in_force(registrations, subject.study, look.seq):
-        return None
-    seen = "first read" if look.event == "read" else "first opened"
-    return f"{seen} as {look.cited}, before this plan was registered"
+    own = history.of_kind("registered")
+    late = _late_among(own, history, subject, own_dimension)
+    # Either set's registrations suffice, but they are not mixed: an edit that was registered on one set only does not
+    # supersede what was frozen on the other.
+    return late if late is None or _late_among(list(elsewhere), history, subject, own_dimension) else None
 
 
 def measurement_by(history: History, config_digest: str) -> Event | None:
@@ -193,6 +204,14 @@ def configurations_at_first_opening(history: History) -> int:
     return len(counted)
 
 
+def is_registered(history: History, subject: Subject) -> bool:
+    """Whether the configuration was registered on the set with this plan, at any time."""
+    return any(
+        event.config_digest == subject.config_digest and event.details.get("plan_digest") == subject.plan_digest
+        for event in history.of_kind("registered")
+    )
+
+
 def _why_unopened(history: History, subject: Subject) -> str:
     opened = history.first("opened")
     if opened is None:
@@ -205,6 +224,24 @@ def _why_unopened(history: History, subject: Subject) -> str:
         if event.config_digest == subject.config_digest and event.details.get("plan_digest") == subject.plan_digest
     )
     return f"registered as {frozen.cited}, before the first opening as {opened.cited}"
+
+
+def _late_among(
+    registrations: Sequence[Event], history: History, subject: Subject, own_dimension: str | None
+) -> str | None:
+    opened = history.first("opened")
+    if opened is not None and not _is_frozen(registrations, subject, opened.seq):
+        return (
+            f"first opened as {opened.cited} for study {opened.study}, "
+            "before this configuration and plan were registered"
+        )
+    look = history.first("read", "opened")
+    if look is None or not _concerns(history, subject, own_dimension):
+        return None
+    if subject.plan_digest in _plans_in_force(registrations, subject.study, look.seq):
+        return None
+    seen = "first read" if look.event == "read" else "first opened"
+    return f"{seen} as {look.cited}, before this plan was registered"
 
 
 def _is_frozen(registrations: Sequence[Event], subject: Subject, before: int) -> bool:

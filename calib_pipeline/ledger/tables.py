@@ -22,7 +22,7 @@ events = Table(
     Column("details", Text, nullable=False),
     Column("prev_hash", String, nullable=False),
     Column("hash", String, nullable=False),
-    Index("events_by_set", "holdout_id", "seq"),
+    Index("events_by_set", "holdout_id", "event", "seq"),
     Index("events_by_kind", "event", "study", "seq"),
 )
 
@@ -35,7 +35,7 @@ holdout_items = Table(
     Column("stratum", String, nullable=False),
     Column("group_id", String),
     Column("rank", Integer, nullable=False),
-    Column("doubly", Boolean, nullable=False),
+    Column("doubly", Boolean(create_constraint=True, name="doubly_is_yes_or_no"), nullable=False),
     Index("items_by_id", "item_id"),
     Index("items_by_content", "content_digest"),
 )
@@ -51,7 +51,7 @@ SQLITE_TRIGGERS: dict[str, str] = {
         "CREATE TRIGGER events_are_never_deleted BEFORE DELETE ON events "
         "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only: no event is ever deleted'); END"
     ),
-    # INSERT OR REPLACE removes the old row without firing the trigger on DELETE. 32 zero bytes in hex: the genesis hash.
+    # INSERT OR REPLACE removes the old row without firing the trigger on DELETE. The 32 zero bytes are GENESIS.
     "events_follow_the_head": (
         "CREATE TRIGGER events_follow_the_head BEFORE INSERT ON events "
         "WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM events) OR NEW.prev_hash IS NOT coalesce("

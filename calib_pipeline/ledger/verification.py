@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from calib_pipeline.ledger.chain import row_hash
 from calib_pipeline.ledger.events import EVENT_KINDS, GENESIS
-from calib_pipeline.ledger.sets import digest_items
+from calib_pipeline.ledger.sets import ReservedItem, digest_items
+from calib_pipeline.ledger.states import Overlap, Subject, state_of
 
 if TYPE_CHECKING:
     from calib_pipeline.ledger.journal import Journal
@@ -17,12 +18,13 @@ if TYPE_CHECKING:
 def problems_of(journal: Journal, expected_triggers: Mapping[str, str]) -> list[str]:
     """Every problem as a sentence that names the event; an empty list where the ledger is sound."""
     rows = list(journal.stored_rows())
-    return [
+    problems = [
         *journal.integrity_problems(),
         *chain_problems(rows),
         *_trigger_problems(journal.trigger_statements(), expected_triggers),
         *_item_problems(journal, rows),
     ]
+    return problems or _rule_problems(journal)
 
 
 def chain_problems(rows: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -35,7 +37,7 @@ def chain_problems(rows: Iterable[Mapping[str, Any]]) -> list[str]:
             last = row["seq"] - 1
             gap = f"event {last} is" if last == seq + 1 else f"events {seq + 1} to {last} are"
             problems.append(f"{gap} missing before {named}: a row was deleted or moved")
-        if row_hash(row) != row["hash"]:
+        if _hash_or_none(row) != row["hash"]:
             problems.append(f"{named} was edited: its hash is not that of its content")
         if row["prev_hash"] != head:
             before = f"event {seq}" if seq else "the beginning"
@@ -76,11 +78,43 @@ def _item_problems(journal: Journal, rows: Iterable[Mapping[str, Any]]) -> list[
         items = journal.items(holdout_id)
         if len(items) != details.get("size"):
             problems.append(f"{named}, holds {len(items)} items and was reserved with {details.get('size')}")
-        elif digest_items(items) != details.get("items_digest"):
+        elif _digest_or_none(items) != details.get("items_digest"):
             problems.append(f"{named}: its item rows were changed since")
     strays = sorted(journal.sets_with_items() - reserved)
     problems += [f"item rows stand under {name}, which no event reserved" for name in strays]
     return problems
+
+
+def _rule_problems(journal: Journal) -> list[str]:
+    """Measurements that the ledger's own rules would have refused: written past them, with hashes that fit."""
+    problems = []
+    for event in journal.events(kinds=("opened",)):
+        if event.details.get("purpose") != "measurement":
+            continue
+        holdout_id = str(event.holdout_id)
+        subject = Subject(str(event.study), str(event.config_digest), str(event.details.get("plan_digest")))
+        overlaps = [Overlap(it.history.until(event.seq), it.items) for it in journal.overlaps(holdout_id)]
+        state = state_of(journal.history(holdout_id).until(event.seq), subject, overlaps)
+        if state.state != "unopened":
+            problems.append(
+                f"event {event.seq} (opened) claims a measurement of set {holdout_id} that was "
+                f"{state.state} for it: {state.why}"
+            )
+    return problems
+
+
+def _hash_or_none(row: Mapping[str, Any]) -> str | None:
+    try:
+        return row_hash(row)
+    except (TypeError, ValueError):
+        return None
+
+
+def _digest_or_none(items: Sequence[ReservedItem]) -> str | None:
+    try:
+        return digest_items(items)
+    except (TypeError, ValueError):
+        return None
 
 
 def _is_object(text: object) -> bool:
