@@ -38,7 +38,11 @@ class InputError(Exception):
         return f"{place}{self.what}{expected}{todo}"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restore_input_error, (self.what, self.where, self.expected, self.todo)
+        return _restore_input_error, (type(self), self.what, self.where, self.expected, self.todo)
+
+
+class Unreadable(InputError):
+    """A source that cannot be opened at all, as against one whose content is wrong."""
 
 
 class Faults(InputError):
@@ -74,5 +78,7 @@ class ReviewUnavailable(Exception):
         )
 
 
-def _restore_input_error(what: str, where: str | None, expected: str | None, todo: str | None) -> InputError:
-    return InputError(what, where=where, expected=expected, todo=todo)
+def _restore_input_error(
+    kind: type[InputError], what: str, where: str | None, expected: str | None, todo: str | None
+) -> InputError:
+    return kind(what, where=where, expected=expected, todo=todo)

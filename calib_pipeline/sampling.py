@@ -78,8 +78,8 @@ def draw_holdout(
         {
             "item_id": manifest["item_id"],
             "stratum": manifest["stratum"],
-            "group": manifest["group"] if "group" in manifest else None,
-            "content_digest": manifest["content_digest"] if "content_digest" in manifest else None,
+            "group": manifest.get("group"),
+            "content_digest": manifest.get("content_digest"),
         }
     )
     unit = frame["group"].where(frame["group"].notna(), frame["item_id"])

@@ -108,6 +108,10 @@ class EvidenceRows:
             }  # fmt: skip
         self._rows.append(row)
 
+    def row(self, row: Mapping[str, Any]) -> None:
+        """A row of other evidence, carried over."""
+        self._rows.append(dict(row))
+
     def table(self, name: str, frame: pd.DataFrame) -> None:
         """A row table that a later rung needs, named by its digest."""
         self._tables[name] = frame

@@ -1,0 +1,154 @@
+"""The seven rungs composed in order from tables, study and facts: one implementation for every way to climb them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from calib_pipeline.evidence.annotations import LabelProvenance, annotations
+from calib_pipeline.evidence.baseline_comparators import baseline_comparators
+from calib_pipeline.evidence.evidence import Evidence, fact
+from calib_pipeline.evidence.holdout_reservation import HoldoutFacts, holdout_reservation
+from calib_pipeline.evidence.human_ceiling import human_ceiling
+from calib_pipeline.evidence.scorer_agreement import Opening, readiness, scorer_agreement
+from calib_pipeline.evidence.threshold_check import threshold_check
+from calib_pipeline.studies.digests import configuration_digest, plan_digest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from calib_pipeline.studies.study import Study
+    from calib_pipeline.tables.annotations import Labels
+    from calib_pipeline.tables.items import Manifest
+    from calib_pipeline.tables.scores import Scores
+
+MEASURING_RUNGS = (
+    "holdout_reservation",
+    "annotations",
+    "human_ceiling",
+    "baseline_comparators",
+    "scorer_agreement",
+    "threshold_check",
+)
+"""The rungs below the record, in order."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What is declared now for a study on a population: all that evidence must still agree with."""
+
+    study: Study
+    rubric_text: str
+    manifest: Manifest
+    scores_digest: str | None
+    holdout_id: str
+
+    @property
+    def configuration(self) -> str:
+        """The digest that names the instrument."""
+        return configuration_digest(self.study, self.rubric_text, self.scores_digest)
+
+    @property
+    def plan(self) -> str:
+        return plan_digest(self.study)
+
+    @property
+    def strata(self) -> dict[str, int]:
+        """Items of the population in each stratum."""
+        return {str(name): int(size) for name, size in self.manifest.frame.groupby("stratum").size().items()}
+
+    def digests(self, above: Mapping[str, str] | None = None) -> dict[str, str | None]:
+        """What evidence is stamped with: every declared part, and the evidence of each rung above by digest."""
+        from calib_pipeline.digests import digest_bytes
+
+        declared: dict[str, str | None] = {
+            "population": self.manifest.digest,
+            "rubric": digest_bytes("\n".join(self.rubric_text.splitlines()).encode()),
+            "configuration": self.configuration,
+            "scores": self.scores_digest,
+            "plan": self.plan,
+            "set": self.holdout_id,
+        }
+        return declared | {f"above: {asset}": digest for asset, digest in (above or {}).items()}
+
+
+@dataclass(frozen=True)
+class Given:
+    """All that the measuring rungs are computed from."""
+
+    declared: Declared
+    drawn: pd.DataFrame
+    facts: HoldoutFacts
+    labels: Labels
+    labels_file: str | None
+    provenance: LabelProvenance
+    scores: Scores
+    opening: Opening | None
+
+
+@dataclass
+class Chain:
+    """Computes the measuring rungs one after the other, each from the evidence of those above."""
+
+    given: Given
+    evidence: dict[str, Evidence] = field(default_factory=dict)
+
+    def rungs(self) -> Iterator[Evidence]:
+        """The evidence of each rung in order; whether to go on after one that does not hold is for the caller to say."""
+        for asset in MEASURING_RUNGS:
+            made = self._make(asset)
+            if made is None:
+                return
+            self.evidence[asset] = made
+            yield made
+
+    def _above(self, *assets: str) -> dict[str, str]:
+        return {asset: self.evidence[asset].digest for asset in assets}
+
+    def _make(self, asset: str) -> Evidence | None:
+        given, declared, study = self.given, self.given.declared, self.given.declared.study
+        match asset:
+            case "holdout_reservation":
+                return holdout_reservation(study, declared.strata, given.drawn, given.facts, declared.digests())
+            case "annotations":
+                digests = declared.digests(self._above("holdout_reservation")) | {"labels file": given.labels_file}
+                return annotations(study, given.drawn, given.labels, given.provenance, digests)
+            case "human_ceiling":
+                digests = declared.digests(self._above("holdout_reservation", "annotations"))
+                labels = given.labels
+                return human_ceiling(study, declared.strata, given.drawn, labels.frame, labels.repeats, digests)
+            case "baseline_comparators":
+                digests = declared.digests(self._above("holdout_reservation", "annotations", "human_ceiling"))
+                frame = declared.manifest.frame
+                return baseline_comparators(study, declared.strata, given.drawn, given.labels.frame, frame, digests)
+            case "scorer_agreement":
+                digests = declared.digests(self._above(*MEASURING_RUNGS[:4]))
+                comparators = self.evidence["baseline_comparators"].tables["comparators"]
+                return scorer_agreement(
+                    study,
+                    declared.strata,
+                    given.drawn,
+                    given.labels.frame,
+                    comparators,
+                    given.scores.frame,
+                    given.opening,
+                    digests,
+                )
+            case "threshold_check":
+                agreement = self.evidence["scorer_agreement"]
+                if "rows" not in agreement.tables or given.opening is None:
+                    return None
+                digests = declared.digests(self._above("holdout_reservation", "scorer_agreement"))
+                return threshold_check(study, agreement.rows, agreement.tables["rows"], given.opening.m, digests)
+        raise ValueError(f"{asset} is no measuring rung")
+
+
+def is_ready(study: Study, labels: pd.DataFrame, scores: pd.DataFrame) -> bool:
+    """Whether enough is scored to open the set, told from ids and statuses alone."""
+    return readiness(set(labels["item_id"]), scores).enough(study)
+
+
+def stamped(rows: pd.DataFrame, part: str) -> str | None:
+    """The digest that evidence was stamped with."""
+    return fact(rows, "digest", part)

@@ -1,0 +1,89 @@
+"""What people's labels of the reserved items amount to before anyone compares them with anything."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from calib_pipeline.evidence.evidence import Evidence, EvidenceRows
+from calib_pipeline.evidence.holdout_reservation import stamp
+from calib_pipeline.tables.reasons import HARMLESS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from calib_pipeline.studies.study import Study
+    from calib_pipeline.tables.annotations import Labels
+
+BLIND_TO = ("output", "confidence", "difficulty")
+
+
+@dataclass(frozen=True)
+class LabelProvenance:
+    """Since when the labels were held out: by our reservation, by someone's declaration, or by nothing."""
+
+    held_out_by: Literal["reservation", "declaration", "nothing"]
+    note: str | None = None
+
+
+def annotations(
+    study: Study,
+    drawn: pd.DataFrame,
+    labels: Labels,
+    provenance: LabelProvenance,
+    digests: Mapping[str, str | None],
+) -> Evidence:
+    """Evidence of the labels that were ingested for the reserved items.
+
+    Parameters
+    ----------
+    drawn
+        The reserved items.
+    labels
+        The normalised label sheet: usable labels, and every other row with its reason.
+    digests
+        Digests of everything this rests on, the sheet's and the rung's above included.
+    """
+    rows = EvidenceRows("annotations")
+    stamp(rows, digests)
+    reasons = labels.not_compared["reason"].astype(str).value_counts().to_dict()
+    for name, value in labels.counts.items():
+        rows.count("label_rows", value, scope=name)
+    for reason, count in sorted(reasons.items()):
+        rows.count("not_compared", count, scope=reason)
+    for spelling, count in sorted(labels.mapped.items()):
+        rows.count("spelling_mapped", count, scope=spelling)
+
+    labeled = labels.frame["item_id"].nunique()
+    needed = math.ceil(study.annotation.min_coverage * len(drawn))
+    rows.count(
+        "coverage",
+        labeled / len(drawn) if len(drawn) else None,
+        bar=study.annotation.min_coverage,
+        n=len(drawn),
+        text=str(max(needed - labeled, 0)),
+    )
+    faults = {reason: count for reason, count in reasons.items() if reason not in HARMLESS}
+    rows.count(
+        "unusable_share",
+        labels.unusable / labels.relevant if labels.relevant else 0.0,
+        bar=study.annotation.max_unusable,
+        n=labels.relevant,
+        text=", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in sorted(faults.items())) or None,
+    )
+    declared = study.annotation.blind.to if study.annotation.blind is not None else ()
+    missing = [what for what in BLIND_TO if what not in declared]
+    rows.count("blinding_missing", len(missing), bar=0, text=" and ".join(missing) or None)
+    rows.fact("blinding", study.annotation.blind.by if study.annotation.blind is not None else None)
+    rows.count("labels_that_saw_the_output", reasons.get("saw_scorer_output", 0), bar=0)
+    rows.count("labels_prefilled", reasons.get("prefilled", 0), bar=0)
+    rows.fact("held_out_by", provenance.held_out_by, note=provenance.note)
+    rows.fact("annotator_ids", study.annotation.annotators)
+    rows.count("annotators", labels.frame["annotator_id"].nunique())
+    rows.count("repeated_labels", len(labels.repeats))
+    rows.table("labels", labels.frame)
+    rows.table("repeats", labels.repeats)
+    rows.table("not_compared", labels.not_compared)
+    return rows.build()

@@ -1,0 +1,94 @@
+"""Which items are held out, and what the ledger knows of them: the facts, none of which changes once it is true."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from calib_pipeline.evidence.evidence import Evidence, EvidenceRows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from calib_pipeline.studies.study import Study
+
+SAMPLING = "bottom-k by BLAKE2b of the unit's id keyed with the seed, within strata, in whole groups"
+
+
+@dataclass(frozen=True)
+class HoldoutFacts:
+    """What the ledger says of a set for one configuration and plan.
+
+    ``registered`` is whether both were registered before the set was first opened or read, ``why_not`` the event that
+    says otherwise, and ``spent`` the number of its items that are spent for the configuration.
+    """
+
+    holdout_id: str
+    generation: int
+    registered: bool
+    why_not: str | None
+    spent: int
+
+
+def holdout_reservation(
+    study: Study,
+    strata: Mapping[str, int],
+    drawn: pd.DataFrame,
+    facts: HoldoutFacts,
+    digests: Mapping[str, str | None],
+) -> Evidence:
+    """Evidence that a set was reserved.
+
+    Parameters
+    ----------
+    strata
+        Items of the population in each stratum.
+    drawn
+        The reserved items, as `sampling.draw_holdout` gives them.
+    facts
+        What the ledger says.
+    digests
+        Digests of population, rubric, configuration, plan and set.
+    """
+    rows = EvidenceRows("holdout_reservation")
+    stamp(rows, digests)
+    rows.fact("holdout_set", facts.holdout_id)
+    rows.count("generation", facts.generation)
+    rows.fact("role", study.holdout.role)
+    rows.fact("reference_kind", study.reference.kind)
+    rows.fact("reference_stands_for", study.reference.stands_for)
+    loose = study.loose_bars()
+    rows.count("loose_bars", len(loose), bar=0, text="; ".join(loose) or None)
+    rows.fact(
+        "registered_before_opening",
+        "yes" if facts.registered else "no",
+        scope=facts.holdout_id,
+        note=facts.why_not,
+    )
+    rows.count("spent_items", facts.spent, bar=0)
+    rows.fact("sampling", SAMPLING)
+    rows.count("sampling_seed", study.holdout.seed)
+    rows.fact("prior_access", study.holdout.prior_access)
+
+    reserved = drawn.groupby("stratum").size().to_dict()
+    named = drawn[drawn["named"]].groupby("stratum").size().to_dict()
+    empty = sorted(set(strata) - set(reserved))
+    rows.count("population_items", sum(strata.values()))
+    rows.count("strata_drawn", len(reserved), bar=len(strata), text=", ".join(empty) or None)
+    rows.count("reserved_items", len(drawn), bar=study.holdout.size, n=sum(strata.values()))
+    rows.count("named_items", int(drawn["named"].sum()), n=len(drawn))
+    if drawn["group"].notna().any():
+        rows.count("reserved_groups", drawn["group"].nunique())
+    for stratum, size in sorted(strata.items()):
+        rows.count("stratum_items", size, scope=stratum)
+        rows.count("stratum_reserved", reserved.get(stratum, 0), scope=stratum, n=size)
+        rows.count("stratum_named", named.get(stratum, 0), scope=stratum, n=reserved.get(stratum, 0))
+    rows.table("reserved", drawn)
+    return rows.build()
+
+
+def stamp(rows: EvidenceRows, digests: Mapping[str, str | None]) -> None:
+    """The digests of everything that this evidence rests on, so that a load can tell whether it still stands."""
+    for part, digest in digests.items():
+        rows.fact("digest", digest, scope=part)

@@ -1,0 +1,139 @@
+"""Whether acting on the scorer is worth it: its expected cost against the budget and against using no scorer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from calib_pipeline.evidence.evidence import Evidence, EvidenceRows
+from calib_pipeline.evidence.holdout_reservation import stamp
+from calib_pipeline.evidence.scorer_agreement import LABELED
+from calib_pipeline.measurement.directional import CostFigures, Costs, cells, cost_shares, decisions
+from calib_pipeline.measurement.figures import Figure, IntervalPlan
+from calib_pipeline.measurement.reference import design_of
+from calib_pipeline.statistics.paired import labels_to_decide
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from calib_pipeline.studies.study import Study
+
+TRIVIAL: tuple[Literal["accept all", "reject all"], ...] = ("accept all", "reject all")
+
+
+def threshold_check(
+    study: Study,
+    agreement: pd.DataFrame,
+    rows_table: pd.DataFrame,
+    m: int,
+    digests: Mapping[str, str | None],
+) -> Evidence:
+    """Evidence of the decision's cost.
+
+    Parameters
+    ----------
+    agreement
+        The evidence of `scorer_agreement`, whose figures a declared floor reads.
+    rows_table
+        Its row table: reference and decision of every labeled item.
+    m
+        How many attempts the gate's level answers for.
+    """
+    rows = EvidenceRows("threshold_check")
+    stamp(rows, digests)
+    decision = study.decision
+    costs = Costs(decision.cost_false_accept.value, decision.cost_false_reject.value)
+    plan = IntervalPlan(study.bootstrap.resamples, study.bootstrap.seed, study.bootstrap.level, m)
+    rows.fact("gates", decision.gates.what)
+    rows.fact("blocking", "yes" if decision.gates.blocking else "no")
+    rows.fact("reversible", "yes" if decision.gates.reversible else "no")
+    rows.count("cost_false_accept", costs.false_accept, note=decision.cost_false_accept.because)
+    rows.count("cost_false_reject", costs.false_reject, note=decision.cost_false_reject.because)
+    rows.fact("refusals", "charged to the error of their class")
+
+    design = design_of(rows_table, np.asarray(rows_table["weight"], dtype=float))
+    per_item = cells(
+        np.asarray(rows_table["reference_accepted"], dtype=float), decisions(np.asarray(rows_table["scorer_decision"]))
+    )
+    figures = CostFigures({"scorer": cost_shares(per_item)}, design, costs, plan)
+    trivial = {name: figures.trivial_cost("scorer", name) for name in TRIVIAL}
+    cheaper = min(trivial, key=lambda name: trivial[name])
+    for name, cost in trivial.items():
+        rows.count("trivial_cost", cost, scope=name, n=design.n)
+    if decision.budget is not None:
+        rows.count("budget", decision.budget, bar=trivial[cheaper], text=cheaper)
+
+    cost = figures.expected_cost("scorer")
+    against_budget = "no budget declared" if decision.budget is None else _standing(cost, decision.budget)
+    _add(rows, "expected_cost", cost, scope="scorer", bar=decision.budget, standing=against_budget)
+    for name in TRIVIAL:
+        difference = figures.instead_of("scorer", name)
+        _add(rows, "cost_difference", difference, scope=name, bar=0.0, standing=_standing(difference, 0.0))
+    if decision.floor is not None:
+        _floor(rows, study, agreement)
+    return rows.build()
+
+
+def _add(rows: EvidenceRows, name: str, figure: Figure, *, scope: str, bar: float | None, standing: str) -> None:
+    estimate, gate = figure.estimate, figure.gate
+    if bar is not None and standing != "cleared":
+        limits = (None, None) if gate is None else (gate.low, gate.high)
+        estimate = replace(estimate, note=_next_step(standing, estimate.value, *limits, bar, estimate.n))
+    rows.figure(name, estimate, scope=scope, bar=bar, gate=gate, units=figure.units, text=standing)
+
+
+def _standing(figure: Figure, bar: float) -> str:
+    """How a cost whose upper bound must stay at or below a bar stands to it."""
+    gate = figure.gate
+    if figure.estimate.value is None or gate is None or gate.low is None or gate.high is None:
+        return "undefined"
+    if gate.high < bar or (bar > 0 and gate.high == bar):
+        return "cleared"
+    return "missed" if gate.low >= bar else "not yet demonstrated"
+
+
+def _next_step(standing: str, value: float | None, low: float | None, high: float | None, bar: float, n: float) -> str:
+    if standing == "missed":
+        return "improve the scorer, or decide otherwise: more labels do not clear this"
+    if value is None or low is None or high is None:
+        return "label more items"
+    wanted = labels_to_decide(value, low, high, bar, n)
+    if wanted is None:
+        return "the estimate lies on the bar: no number of labels decides it"
+    return f"label about {max(wanted - math.floor(n), 1)} more items: at the present estimate {wanted} decide it"
+
+
+def _floor(rows: EvidenceRows, study: Study, agreement: pd.DataFrame) -> None:
+    """A declared coefficient floor; it adds to the cost and never replaces it."""
+    floor = study.decision.floor
+    assert floor is not None
+    kind = "a convention" if floor.convention else "a requirement"
+    rows.fact("floor_kind", f"{kind}, standing for: {floor.stands_for}")
+    asked = agreement[
+        (agreement["name"] == "agreement")
+        & (agreement["scope"] == LABELED)
+        & (agreement["statistic"] == floor.statistic)
+    ]
+    if asked.empty:
+        rows.count(
+            "floor", None, scope=LABELED, bar=floor.at_least, text="undefined", note="run scorer_agreement again"
+        )
+        return
+    row = asked.iloc[0].to_dict()
+    value, low, high = (
+        None if math.isnan(row[column]) else row[column] for column in ("value", "gate_low", "gate_high")
+    )
+    if value is None or low is None:
+        standing = "undefined"
+    elif low >= floor.at_least:
+        standing = "cleared"
+    else:
+        standing = "missed" if high is not None and high < floor.at_least else "not yet demonstrated"
+    note = row["note"]
+    if standing in ("missed", "not yet demonstrated"):
+        note = _next_step(standing, value, low, high, floor.at_least, row["n"])
+    rows.row(row | {"name": "floor", "bar": floor.at_least, "text": standing, "note": note})

@@ -1,0 +1,608 @@
+"""The ladder of one project: each rung from tables, evidence store and ledger. It knows nothing of Dagster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from calib_pipeline.chain import MEASURING_RUNGS, Chain, Declared, Given, is_ready, stamped
+from calib_pipeline.digests import digest_frame
+from calib_pipeline.errors import InputError
+from calib_pipeline.evidence.annotations import LabelProvenance, annotations
+from calib_pipeline.evidence.baseline_comparators import baseline_comparators
+from calib_pipeline.evidence.evidence import Evidence, fact, figure
+from calib_pipeline.evidence.holdout_reservation import HoldoutFacts, holdout_reservation
+from calib_pipeline.evidence.human_ceiling import human_ceiling
+from calib_pipeline.evidence.scorer_agreement import FEWEST_USABLE_PAIRS, Opening, readiness, scorer_agreement
+from calib_pipeline.evidence.threshold_check import threshold_check
+from calib_pipeline.evidence_store import EvidenceStore
+from calib_pipeline.ledger import HoldoutSet, Ledger, Registration, ReservedItem, SetDraw
+from calib_pipeline.ledger import Opening as LedgerOpening
+from calib_pipeline.records.archive import RecordArchive
+from calib_pipeline.records.publication import diagnostic_evidence, publication_evidence
+from calib_pipeline.records.record import Sources
+from calib_pipeline.sampling import draw_holdout
+from calib_pipeline.schemas import GATES
+from calib_pipeline.table_cache import TableCache
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from calib_pipeline.studies.project import Project
+    from calib_pipeline.studies.study import Study
+    from calib_pipeline.tables.annotations import Labels
+    from calib_pipeline.tables.items import Manifest
+    from calib_pipeline.tables.scores import Scores
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One study on one population: what is climbed."""
+
+    study: str
+    population: str
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why stored evidence may not be read by the rung below it."""
+
+    kind: Literal["stale", "interrupted", "missing", "does_not_hold"]
+    rung: str
+    sentence: str
+    next_step: str
+
+
+class Ladder:
+    """Makes each rung's evidence, and enters in the ledger what was seen before it is seen.
+
+    Parameters
+    ----------
+    project
+        The declared project.
+    run_id
+        The run that the ledger's events name.
+    """
+
+    def __init__(self, project: Project, run_id: str) -> None:
+        self.project = project
+        self.run_id = run_id
+        self.store = EvidenceStore(project.store)
+        self.archive = RecordArchive(self.store.base)
+        self._tables = TableCache(project)
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The holdout ledger, opened when it is first asked."""
+        return Ledger.open(self.project.ledger)
+
+    # The rungs
+
+    def holdout_reservation(self, cell: Cell) -> Evidence:
+        """Reserve the study's set, or draw the next generation where the current one is spent for it."""
+        study, manifest = self._study(cell), self._manifest(cell)
+        held = self._set_for(cell) or self._reserve(cell)
+        self.ledger.register(held.holdout_id, self._registrations(cell, held), run_id=self.run_id or None)
+        declared = self._declared_on(cell, held)
+        state = self._state(cell, held)
+        mine = self._registration(study, held, cell.population)
+        facts = HoldoutFacts(
+            holdout_id=held.holdout_id,
+            generation=held.generation,
+            registered=state.state != "reused",
+            why_not=state.why if state.state == "reused" else None,
+            spent=len(self.ledger.spent_in(held.holdout_id, mine)),
+        )
+        assert manifest.digest == declared.manifest.digest
+        return self._stored_tables(
+            holdout_reservation(study, declared.strata, drawn_of(held), facts, declared.digests())
+        )
+
+    def annotations(self, cell: Cell, reservation: pd.DataFrame) -> Evidence:
+        """Ingest the label sheet for the reserved items."""
+        study, held = self._study(cell), self._held(reservation)
+        drawn = self._table(reservation, "reserved")
+        labels = self._labels(cell, set(drawn["item_id"]))
+        details = {"rows": labels.counts["received"], "usable": labels.counts["usable"]}
+        self.ledger.ingest_labels(held.holdout_id, study.name, labels.digest, details, run_id=self.run_id or None)
+        provenance = label_provenance(study, labels.frame, held.reserved_at)
+        digests = self._declared_on(cell, held).digests({"holdout_reservation": digest_frame(reservation)})
+        made = annotations(study, drawn, labels, provenance, digests | {"labels file": labels.file_digest})
+        return self._stored_tables(made)
+
+    def human_ceiling(self, cell: Cell, reservation: pd.DataFrame, labeled: pd.DataFrame) -> Evidence:
+        """Read the labels to see how far people agree with each other."""
+        study, held = self._study(cell), self._held(reservation)
+        declared = self._declared_on(cell, held)
+        self._record_read(declared, "ceiling", labeled)
+        above = {"holdout_reservation": reservation, "annotations": labeled}
+        made = human_ceiling(
+            study,
+            declared.strata,
+            self._table(reservation, "reserved"),
+            self._table(labeled, "labels"),
+            self._table(labeled, "repeats"),
+            declared.digests(_digests(above)),
+        )
+        return self._stored_tables(made)
+
+    def baseline_comparators(
+        self, cell: Cell, reservation: pd.DataFrame, labeled: pd.DataFrame, ceiling: pd.DataFrame
+    ) -> Evidence:
+        """Read the labels to see what needs no scorer."""
+        study, held = self._study(cell), self._held(reservation)
+        declared = self._declared_on(cell, held)
+        self._record_read(declared, "baselines", labeled)
+        above = {"holdout_reservation": reservation, "annotations": labeled, "human_ceiling": ceiling}
+        made = baseline_comparators(
+            study,
+            declared.strata,
+            self._table(reservation, "reserved"),
+            self._table(labeled, "labels"),
+            declared.manifest.frame,
+            declared.digests(_digests(above)),
+        )
+        return self._stored_tables(made)
+
+    def scorer_agreement(
+        self,
+        cell: Cell,
+        reservation: pd.DataFrame,
+        labeled: pd.DataFrame,
+        ceiling: pd.DataFrame,
+        baselines: pd.DataFrame,
+    ) -> Evidence:
+        """Open the set if enough is scored, and only then let labels meet outputs."""
+        study, held = self._study(cell), self._held(reservation)
+        declared = self._declared_on(cell, held)
+        drawn, labels = self._table(reservation, "reserved"), self._table(labeled, "labels")
+        scores = self._scores(study, cell.population, set(drawn["item_id"]))
+        opening = None
+        if is_ready(study, labels, scores.frame):
+            opening = self._open(cell, declared, held, labeled, "measurement")
+        above = {
+            "holdout_reservation": reservation,
+            "annotations": labeled,
+            "human_ceiling": ceiling,
+            "baseline_comparators": baselines,
+        }
+        made = scorer_agreement(
+            study,
+            declared.strata,
+            drawn,
+            labels,
+            self._table(baselines, "comparators"),
+            scores.frame,
+            opening,
+            declared.digests(_digests(above)),
+        )
+        return self._stored_tables(made)
+
+    def threshold_check(self, cell: Cell, reservation: pd.DataFrame, agreement: pd.DataFrame) -> Evidence:
+        """Hold the expected cost against the budget and against using no scorer."""
+        study, held = self._study(cell), self._held(reservation)
+        above = {"holdout_reservation": reservation, "scorer_agreement": agreement}
+        m = max(
+            1, int((figure(agreement, "configurations_registered") or 0) + (figure(agreement, "earlier_attempts") or 0))
+        )
+        digests = self._declared_on(cell, held).digests(_digests(above))
+        return self._stored_tables(threshold_check(study, agreement, self._table(agreement, "rows"), m, digests))
+
+    def published_record(self, cell: Cell, **above: pd.DataFrame) -> Evidence:
+        """Build the record, judge it, and only then write it with its ledger entry."""
+        held = self._held(above["holdout_reservation"])
+        declared = self._declared_on(cell, held)
+        state = self._state(cell, held)
+        given = self._given(cell, declared, held, self._opening_in(above["scorer_agreement"]))
+        made = publication_evidence(
+            declared,
+            above,
+            self._sources(cell, given),
+            Chain(given),
+            state=state.state,
+            digests=declared.digests(_digests(above)),
+        )
+        if GATES["published_record"].judge(made.evidence.rows).holds:
+            self._publish(cell, held, made.content, made.record_id)
+        return made.evidence
+
+    def diagnostic_record(self, cell: Cell) -> Evidence:
+        """Everything that can be said of a study that cannot be calibrated, as a record labeled as such.
+
+        Its reads and its opening are events of the ledger, and it does not count among the attempts.
+        """
+        study = self._study(cell)
+        held = self._set_for(cell) or self._reserve(cell)
+        self.ledger.register(held.holdout_id, self._registrations(cell, held), run_id=self.run_id or None)
+        declared = self._declared_on(cell, held)
+        labels = self._labels(cell, {item.item_id for item in held.items})
+        scores = self._scores(study, cell.population, {item.item_id for item in held.items})
+        self.ledger.ingest_labels(held.holdout_id, study.name, labels.digest, run_id=self.run_id or None)
+        state = self._state(cell, held)
+        ready = readiness(set(labels.frame["item_id"]), scores.frame)
+        if study.supports_status and ready.decided >= FEWEST_USABLE_PAIRS and state.state != "reused":
+            raise InputError(
+                f"the study {study.name!r} on {cell.population!r} can earn a status: it climbs the ladder instead",
+                expected="a fitted, proxy or loosely set study, a spent set, or fewer than 10 usable pairs",
+                todo=f"run `calib run --study {study.name} --population {cell.population}`",
+            )
+        for purpose in ("ceiling", "baselines"):
+            self.ledger.record_read(
+                held.holdout_id, study.name, declared.configuration, purpose, {"record": "diagnostic"},
+                run_id=self.run_id or None,
+            )  # fmt: skip
+        opening = None
+        if ready.decided:
+            opening = self._open_for(cell, declared, held, labels.digest, "diagnostic")
+        given = self._given(cell, declared, held, opening)
+        made = diagnostic_evidence(
+            declared,
+            self._sources(cell, given),
+            Chain(given),
+            state=state.state,
+            why=_why_diagnostic(study, ready.decided),
+        )
+        if made.content is not None and made.record_id is not None:
+            for frame in made.tables.values():
+                self.store.put_table(frame)
+            self.archive.write(made.content, made.record_id)
+        return made.evidence
+
+    # What stands on disk
+
+    def stored(self, cell: Cell, evidence: Evidence) -> None:
+        """Enter written evidence in the ledger: from now on it is the newest of its rung."""
+        gate = GATES.get(evidence.asset)
+        holds = gate is None or gate.judge(evidence.rows).holds
+        held = stamped(evidence.rows, "set")
+        self.ledger.record_evidence(
+            cell.study, cell.population, evidence.asset, evidence.digest, holds, held, run_id=self.run_id or None
+        )
+
+    def refusal(self, cell: Cell, asset: str, rows: pd.DataFrame | None) -> Refusal | None:
+        """Why stored evidence may not be read, or None where it may: it must be the newest, agree with what is declared
+        now, and hold."""
+        newest = self.ledger.newest_evidence(cell.study, cell.population, asset)
+        run = f"run `calib run --study {cell.study} --population {cell.population}`"
+        if rows is None or newest is None:
+            where = f"study {cell.study!r} on {cell.population!r}"
+            sentence = f"there is no evidence of {asset} for {where}"
+            if rows is not None:
+                sentence = f"the ledger knows no evidence of {asset} for {where}: a run was interrupted"
+            elif newest is not None:
+                sentence = f"the evidence of {asset} for {where} is in the ledger and not on disk, or cannot be read"
+            return Refusal("missing" if newest is None and rows is None else "interrupted", asset, sentence, run)
+        if digest_frame(rows) != newest.digest:
+            sentence = (
+                f"the evidence of {asset} on disk is not the newest that the ledger has (event {newest.seq}): it was "
+                "swapped, or a run was interrupted"
+            )
+            return Refusal("interrupted", asset, sentence, run)
+        stale = self.stale_parts(cell, asset, rows)
+        if stale:
+            sentence = f"the evidence of {asset} is stale: {', '.join(stale)} changed since it was made"
+            return Refusal("stale", asset, sentence, f"{run}, from {asset} on")
+        verdict = GATES[asset].judge(rows) if asset in GATES else None
+        if verdict is not None and not verdict.holds:
+            first = verdict.reasons[0]
+            return Refusal("does_not_hold", first.rung, f"{asset} does not hold: {verdict.sentence}", first.next_step)
+        return None
+
+    def stale_parts(self, cell: Cell, asset: str, rows: pd.DataFrame) -> list[str]:
+        """The parts in which stored evidence differs from what is declared now, or from the rungs above it."""
+        declared = self.declared(cell)
+        if declared is None:
+            return ["set"]
+        parts = [part for part, digest in declared.digests().items() if stamped(rows, part) != digest]
+        for above in MEASURING_RUNGS:
+            used = stamped(rows, f"above: {above}")
+            newest = self.ledger.newest_evidence(cell.study, cell.population, above) if used is not None else None
+            if newest is not None and newest.digest != used:
+                parts.append(f"the evidence of {above}")
+        return parts
+
+    def declared(self, cell: Cell) -> Declared | None:
+        """What is declared now for a cell on its set; None where it has no set that serves it."""
+        held = self._set_for(cell)
+        return None if held is None else self._declared_on(cell, held)
+
+    # Sets
+
+    def _set_for(self, cell: Cell) -> HoldoutSet | None:
+        """The study's set: the one it measured on this population version, else the newest where it still serves."""
+        study, manifest = self._study(cell), self._manifest(cell)
+        for header in reversed(self.ledger.sets()):
+            if (header.dimension, header.population) != (study.dimension, cell.population):
+                continue
+            if header.population_digest != manifest.digest:
+                continue
+            held = self._with_items(header.holdout_id)
+            if self._state(cell, held).state == "measured":
+                return held
+        current = self.ledger.current_set(study.dimension, cell.population)
+        if current is None or current.population_digest != manifest.digest:
+            return None
+        if study.holdout.role == "holdout" and self._state(cell, current).state in ("reused", "fitted"):
+            return None
+        return current
+
+    def _reserve(self, cell: Cell) -> HoldoutSet:
+        study, manifest = self._study(cell), self._manifest(cell)
+        current = self.ledger.current_set(study.dimension, cell.population)
+        generation = 1 if current is None else current.generation + 1
+        spent = self.ledger.spent_items(study.dimension, self._registrations(cell, current))
+        frame = manifest.frame
+        spent_ids = {
+            item
+            for item, content in zip(frame["item_id"], frame["content_digest"], strict=True)
+            if spent.holds(item, content)
+        }
+        drawn = draw_holdout(
+            frame,
+            size=study.holdout.size,
+            seed=study.holdout.seed,
+            min_per_stratum=study.holdout.min_per_stratum,
+            named_items=self._named_items(cell),
+            spent=spent_ids,
+        )
+        if drawn.empty:
+            raise InputError(
+                f"no item of {cell.population!r} is left to reserve for {study.dimension!r}: "
+                f"all {len(spent_ids)} are spent",
+                expected="unspent items",
+                todo="add items to the population and to its manifest",
+            )
+        items = tuple(
+            ReservedItem(row["item_id"], row["content_digest"], row["stratum"], row["group"], row["rank"], row["named"])
+            for row in drawn.to_dict("records")
+        )
+        holdout_id = f"{study.dimension}@{cell.population}.g{generation}"
+        draw = SetDraw(
+            holdout_id, study.dimension, cell.population, manifest.digest, generation, study.holdout.seed, items
+        )
+        fresh = HoldoutSet(
+            holdout_id, study.dimension, cell.population, manifest.digest, generation, study.holdout.seed,
+            len(items), "", 0, {}, items,
+        )  # fmt: skip
+        self.ledger.reserve(draw, self._registrations(cell, fresh), run_id=self.run_id or None)
+        reserved = self.ledger.current_set(study.dimension, cell.population)
+        assert reserved is not None
+        return reserved
+
+    def _named_items(self, cell: Cell) -> int:
+        """The most that a study on this set needs labeled twice."""
+        return max(study.ceiling.min_items for study in self._studies_beside(cell))
+
+    def _studies_beside(self, cell: Cell) -> list[Study]:
+        dimension = self._study(cell).dimension
+        return [
+            study
+            for study in self.project.studies.values()
+            if study.dimension == dimension and cell.population in study.data.populations
+        ]
+
+    def _registrations(self, cell: Cell, held: HoldoutSet | None) -> list[Registration]:
+        return [self._registration(study, held, cell.population) for study in self._studies_beside(cell)]
+
+    def _registration(self, study: Study, held: HoldoutSet | None, population: str) -> Registration:
+        scores = None if held is None else self._scores_digest(study, population, held)
+        rubric = self.project.rubric_text(study)
+        declared = Declared(study, rubric, self._tables.manifest(population), scores, "")
+        return Registration(
+            study.name, declared.configuration, declared.plan, scores, study.supports_status, study.holdout.role
+        )
+
+    def _scores_digest(self, study: Study, population: str, held: HoldoutSet) -> str | None:
+        """The digest of a table's rows for the set; None where they are not there yet or cannot be read."""
+        try:
+            return self._scores(study, population, {item.item_id for item in held.items}).rows_digest
+        except InputError:
+            return None
+
+    def _state(self, cell: Cell, held: HoldoutSet) -> Any:
+        study = self._study(cell)
+        mine = self._registration(study, held, cell.population)
+        return self.ledger.state(
+            held.holdout_id,
+            study=study.name,
+            config_digest=mine.config_digest,
+            plan_digest=mine.plan_digest,
+            role=study.holdout.role,
+        )
+
+    def _held(self, reservation: pd.DataFrame) -> HoldoutSet:
+        holdout_id = fact(reservation, "holdout_set")
+        assert holdout_id is not None
+        return self._with_items(holdout_id)
+
+    def _with_items(self, holdout_id: str) -> HoldoutSet:
+        header = next(header for header in self.ledger.sets() if header.holdout_id == holdout_id)
+        return HoldoutSet(**{**header.__dict__, "items": self.ledger.items(holdout_id)})
+
+    # Events
+
+    def _record_read(self, declared: Declared, purpose: str, labeled: pd.DataFrame) -> None:
+        details = {"labels": fact(labeled, "table", "labels")}
+        self.ledger.record_read(
+            declared.holdout_id, declared.study.name, declared.configuration, purpose, details,
+            run_id=self.run_id or None,
+        )  # fmt: skip
+
+    def _open(
+        self,
+        cell: Cell,
+        declared: Declared,
+        held: HoldoutSet,
+        labeled: pd.DataFrame,
+        purpose: Literal["measurement", "diagnostic"],
+    ) -> Opening:
+        digest = fact(labeled, "table", "labels")
+        assert digest is not None
+        return self._open_for(cell, declared, held, digest, purpose)
+
+    def _open_for(
+        self,
+        cell: Cell,
+        declared: Declared,
+        held: HoldoutSet,
+        labels_digest: str,
+        purpose: Literal["measurement", "diagnostic"],
+    ) -> Opening:
+        study = declared.study
+        outcome = self.ledger.open_set(
+            held.holdout_id,
+            LedgerOpening(
+                study.name,
+                declared.configuration,
+                declared.plan,
+                study.holdout.role,
+                labels_digest,
+                declared.scores_digest or "",
+                purpose,
+            ),
+            self._registrations(cell, held),
+            run_id=self.run_id or None,
+        )
+        if outcome.kind == "refused":
+            return Opening("refused", outcome.why, 0, 0, None)
+        return Opening(purpose, None, outcome.configurations, outcome.attempts, outcome.head)
+
+    def _opening_in(self, agreement: pd.DataFrame) -> Opening:
+        return Opening(
+            fact(agreement, "opening") or "none",
+            None,
+            int(figure(agreement, "configurations_registered") or 0),
+            int(figure(agreement, "earlier_attempts") or 0),
+            fact(agreement, "ledger_head"),
+        )
+
+    def _publish(self, cell: Cell, held: HoldoutSet, content: Mapping[str, Any], record_id: str) -> None:
+        self.archive.write(content, record_id)
+        self.ledger.publish(
+            cell.study, cell.population, record_id, held.holdout_id, {"claim": content["claim"]},
+            run_id=self.run_id or None,
+        )  # fmt: skip
+
+    # Tables
+
+    def _given(self, cell: Cell, declared: Declared, held: HoldoutSet, opening: Opening | None) -> Given:
+        """Everything the measuring rungs are computed from, read again from the tables that people brought."""
+        study = declared.study
+        reserved = {item.item_id for item in held.items}
+        labels = self._labels(cell, reserved)
+        state = self._state(cell, held)
+        mine = self._registration(study, held, cell.population)
+        facts = HoldoutFacts(
+            held.holdout_id,
+            held.generation,
+            registered=state.state != "reused",
+            why_not=state.why if state.state == "reused" else None,
+            spent=len(self.ledger.spent_in(held.holdout_id, mine)),
+        )
+        return Given(
+            declared=declared,
+            drawn=drawn_of(held),
+            facts=facts,
+            labels=labels,
+            labels_file=labels.file_digest,
+            provenance=label_provenance(study, labels.frame, held.reserved_at),
+            scores=self._scores(study, cell.population, reserved),
+            opening=opening,
+        )
+
+    def _sources(self, cell: Cell, given: Given) -> Sources:
+        """The brought tables by digest, a copy of each kept in the store."""
+        study = given.declared.study
+        paths = {
+            "manifest": self.project.populations[cell.population],
+            "labels": self.project.path(study.data.annotations, cell.population),
+        }
+        if study.data.scores is not None:
+            paths["scores"] = self.project.path(study.data.scores, cell.population)
+        kept = {name: self.store.put_input(self._tables.content(path)) for name, path in paths.items()}
+        shown = {name: self._tables.relative(path) for name, path in paths.items()}
+        return Sources(kept["manifest"], kept["labels"], kept.get("scores", ""), shown)
+
+    def _study(self, cell: Cell) -> Study:
+        return self.project.studies[cell.study]
+
+    def _manifest(self, cell: Cell) -> Manifest:
+        return self._tables.manifest(cell.population)
+
+    def _labels(self, cell: Cell, reserved: set[str]) -> Labels:
+        return self._tables.labels(self._study(cell), cell.population, reserved)
+
+    def _scores(self, study: Study, population: str, reserved: set[str]) -> Scores:
+        return self._tables.scores(study, population, reserved)
+
+    def _declared_on(self, cell: Cell, held: HoldoutSet) -> Declared:
+        study = self._study(cell)
+        return Declared(
+            study,
+            self.project.rubric_text(study),
+            self._manifest(cell),
+            self._scores_digest(study, cell.population, held),
+            held.holdout_id,
+        )
+
+    def _table(self, rows: pd.DataFrame, name: str) -> pd.DataFrame:
+        digest = fact(rows, "table", name)
+        assert digest is not None
+        return self.store.get_table(digest)
+
+    def _stored_tables(self, evidence: Evidence) -> Evidence:
+        """Store the row tables; what the next rung reads back is what the digest names."""
+        for name, frame in evidence.tables.items():
+            digest = self.store.put_table(frame)
+            assert digest == fact(evidence.rows, "table", name)
+        return evidence
+
+
+def drawn_of(held: HoldoutSet) -> pd.DataFrame:
+    """A set's items as the reservation drew them: ``item_id, stratum, group, content_digest, rank, named``."""
+    import pandas as pd
+
+    frame = pd.DataFrame(
+        {
+            "item_id": [item.item_id for item in held.items],
+            "stratum": [item.stratum for item in held.items],
+            "group": pd.Series([item.group for item in held.items], dtype="object"),
+            "content_digest": pd.Series([item.content_digest for item in held.items], dtype="object"),
+            "rank": [item.rank for item in held.items],
+            "named": [item.doubly for item in held.items],
+        }
+    )
+    return frame.sort_values(["stratum", "rank"], ignore_index=True)
+
+
+def label_provenance(study: Study, labels: pd.DataFrame, reserved_at: str) -> LabelProvenance:
+    """By what the labels were held out: dated after the reservation, or declared, or by nothing."""
+    from datetime import datetime
+
+    times = [time if isinstance(time, str) else None for time in labels["labeled_at"]]
+    undated = sum(time is None for time in times)
+    since = datetime.fromisoformat(reserved_at)
+    older = sum(time is not None and datetime.fromisoformat(time) < since for time in times)
+    if not undated and not older:
+        return LabelProvenance("reservation")
+    note = " and ".join(
+        part for part in (f"{undated} labels are undated" * bool(undated), f"{older} are older" * bool(older)) if part
+    )
+    return LabelProvenance("declaration" if study.holdout.prior_access else "nothing", note)
+
+
+def _digests(above: Mapping[str, pd.DataFrame]) -> dict[str, str]:
+    return {asset: digest_frame(rows) for asset, rows in above.items()}
+
+
+def _why_diagnostic(study: Study, decided: int) -> str:
+    if study.holdout.role == "fitted":
+        return "its set shaped the scorer"
+    if study.reference.kind == "proxy":
+        return f"its reference is a proxy that stands for {study.reference.stands_for}"
+    loose = study.loose_bars()
+    if loose:
+        return "; ".join(loose)
+    return f"{decided} usable pairs are fewer than {FEWEST_USABLE_PAIRS}"

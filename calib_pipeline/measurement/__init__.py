@@ -1,0 +1,1 @@
+"""From labels and outputs to figures: the reference, the pairs, the directional errors, the paired differences."""

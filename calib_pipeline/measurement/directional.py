@@ -1,0 +1,228 @@
+"""The two errors of a decision, each over its own labeled slice, and what they cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from calib_pipeline.evidence.evidence import GateInterval
+from calib_pipeline.measurement.figures import BOOTSTRAP, FEWEST_PAIRS, Figure, IntervalPlan
+from calib_pipeline.measurement.reference import Floats
+from calib_pipeline.statistics import (
+    Confusion,
+    Design,
+    Estimate,
+    effective_n,
+    mover_sum,
+    percentile_limits,
+    resample_sums,
+    wilson_limits,
+)
+
+REJECTED, ACCEPTED, ABSTAINED, FAILED = range(4)
+"""What acting on an answer does with an item: the columns of the (n, 4) decisions."""
+
+RATES = ("false_accept_decided", "false_accept_labeled", "false_reject_decided", "false_reject_labeled", "let_through")
+
+
+def decisions(codes: np.ndarray) -> Floats:
+    """(n, 4) decisions from codes 0 to 3."""
+    return np.eye(4)[np.asarray(codes, dtype=np.int64)]
+
+
+def cells(accepted: Floats, decided: Floats) -> Floats:
+    """(n, 2, 4) what each item adds to the table of reference (rejected, accepted) and decision."""
+    return np.einsum("nr,nd->nrd", np.stack([1 - accepted, accepted], axis=1), decided)
+
+
+def people_cells(joint: Floats) -> Floats:
+    """(n, 2, 4) cells from people's dichotomised pairs (n, 2, 2): people neither abstain nor fail."""
+    return np.concatenate([joint, np.zeros_like(joint)], axis=2)
+
+
+def confusion_of(table: Floats) -> Confusion:
+    """The confusion table, positive meaning accepted, from the (2, 4) sums of cells."""
+    return Confusion(
+        tp=float(table[1, ACCEPTED]),
+        fp=float(table[0, ACCEPTED]),
+        fn=float(table[1, REJECTED]),
+        tn=float(table[0, REJECTED]),
+        abstained_positive=float(table[1, ABSTAINED]),
+        abstained_negative=float(table[0, ABSTAINED]),
+        failed_positive=float(table[1, FAILED]),
+        failed_negative=float(table[0, FAILED]),
+    )
+
+
+def error_rate(name: str, per_item: Floats, design: Design, level: float) -> Estimate:
+    """A directional error rate with Wilson's interval at the effective size of its slice.
+
+    The labeled form charges a refusal as a failure, r_labeled = r_decided (1 - s) + s, on both slices; ``let_through``
+    counts only what passed wrongly.
+    """
+    row, wrong = (0, ACCEPTED) if name.startswith(("false_accept", "let_through")) else (1, REJECTED)
+    slice_of_row = per_item[:, row]
+    error = slice_of_row[:, wrong]
+    counted = slice_of_row[:, :2].sum(axis=1) if name.endswith("decided") else slice_of_row.sum(axis=1)
+    if name.endswith("labeled"):
+        error = error + slice_of_row[:, 2:].sum(axis=1)
+    present = counted > 0
+    n = float(counted.sum())
+    if not present.any():
+        side = "rejects" if row == 0 else "accepts"
+        form = "decided" if name.endswith("decided") else "labeled"
+        return Estimate(name, None, n=0, level=level, note=f"undefined: no {form} item that the reference {side}")
+    weight = design.weights[present] * counted[present]
+    rate = float(design.weights[present] @ error[present] / weight.sum())
+    sliced = design.subset(present)
+    weighted = Design(weight, sliced.strata, sliced.group)
+    n_eff = min(n, effective_n(error[present] / counted[present] - rate, weighted))
+    low, high = wilson_limits(rate, n_eff, level)
+    return Estimate(name, rate, low, high, n, level, "Wilson at effective n", resampled=None, note=None)
+
+
+def bootstrap_of_cells(
+    statistic: Literal["youden_j", "sensitivity", "specificity"], per_item: Floats, design: Design, plan: IntervalPlan
+) -> Figure:
+    """Youden's J (sensitivity + specificity - 1) of the decided items, by percentile bootstrap."""
+    flat = per_item.reshape(len(per_item), 8)
+    value = float(_of_cells(statistic, design.weights @ flat))
+    n = int((per_item[:, :, :2].sum(axis=(1, 2)) > 0).sum())
+    if not math.isfinite(value):
+        return Figure(Estimate(statistic, None, n=n, note="undefined: one of the two slices is empty"), None, n)
+    if n < FEWEST_PAIRS:
+        return Figure(Estimate(statistic, value, n=n, note="no interval on three or fewer pairs"), None, n)
+    replicates = _of_cells(statistic, resample_sums(flat, design, resamples=plan.resamples, seed=plan.seed))
+    low, high, survivors = percentile_limits(replicates, plan.level)
+    estimate = Estimate(
+        statistic, value, low, high, n, plan.level, BOOTSTRAP, plan.resamples, survivors, plan.seed, design.resampled
+    )
+    return Figure(estimate, None, design.groups)
+
+
+def _of_cells(statistic: str, sums: Floats) -> Floats:
+    table = sums.reshape(*sums.shape[:-1], 2, 4)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        specificity = table[..., 0, REJECTED] / table[..., 0, :2].sum(axis=-1)
+        sensitivity = table[..., 1, ACCEPTED] / table[..., 1, :2].sum(axis=-1)
+    by_name = {"sensitivity": sensitivity, "specificity": specificity, "youden_j": sensitivity + specificity - 1}
+    return np.asarray(by_name[statistic])
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What each error costs: letting a bad item through, holding a good one back."""
+
+    false_accept: float
+    false_reject: float
+
+
+def cost_shares(per_item: Floats) -> Floats:
+    """(n, 4) false accepts, false rejects, true rejects, true accepts; a refusal is charged as its class's error."""
+    refused = per_item[:, :, 2:].sum(axis=2)
+    return np.stack(
+        [
+            per_item[:, 0, ACCEPTED] + refused[:, 0],
+            per_item[:, 1, REJECTED] + refused[:, 1],
+            per_item[:, 0, REJECTED],
+            per_item[:, 1, ACCEPTED],
+        ],
+        axis=1,
+    )
+
+
+class CostFigures:
+    """Expected cost an item of acting on answers, and paired differences, from one resampling of the same rows.
+
+    A bootstrap misses rare costly errors, so a gate reads the safer of it and of the Wilson limits of the two cells
+    combined (MOVER).
+
+    Parameters
+    ----------
+    shares
+        `cost_shares` (n, 4) by name of who answers.
+    """
+
+    def __init__(self, shares: Mapping[str, Floats], design: Design, costs: Costs, plan: IntervalPlan) -> None:
+        self._shares, self._design, self._costs, self._plan = shares, design, costs, plan
+        together = np.concatenate(list(shares.values()), axis=1)
+        self._replicates = self._by_name(resample_sums(together, design, resamples=plan.resamples, seed=plan.seed))
+        self._gate_replicates = self._replicates
+        if plan.gate_resamples != plan.resamples:
+            drawn = resample_sums(together, design, resamples=plan.gate_resamples, seed=plan.seed)
+            self._gate_replicates = self._by_name(drawn)
+
+    def _by_name(self, sums: Floats) -> dict[str, Floats]:
+        return dict(zip(self._shares, np.split(sums, len(self._shares), axis=1), strict=True))
+
+    def expected_cost(self, name: str) -> Figure:
+        """c_FA · p_FA + c_FR · p_FR, p being shares of all labeled items."""
+        weights = np.array([self._costs.false_accept, self._costs.false_reject, 0.0, 0.0])
+        return self._combination("expected_cost", name, weights)
+
+    def instead_of(self, name: str, trivial: Literal["accept all", "reject all"]) -> Figure:
+        """The change in cost from letting everything through, or nothing, to acting on the answers."""
+        accept_all = np.array([0.0, self._costs.false_reject, -self._costs.false_accept, 0.0])
+        reject_all = np.array([self._costs.false_accept, 0.0, 0.0, -self._costs.false_reject])
+        return self._combination("cost_difference", name, accept_all if trivial == "accept all" else reject_all)
+
+    def trivial_cost(self, name: str, trivial: Literal["accept all", "reject all"]) -> float:
+        """What letting everything through, or nothing, costs an item."""
+        share = self._design.weights @ self._shares[name] / self._design.weights.sum()
+        if trivial == "accept all":
+            return float(self._costs.false_accept * (share[0] + share[2]))
+        return float(self._costs.false_reject * (share[1] + share[3]))
+
+    def saving(self, name: str, other: str) -> Figure:
+        """The paired difference in expected cost between two who answer; negative means the first is cheaper."""
+        weights = np.array([self._costs.false_accept, self._costs.false_reject, 0.0, 0.0])
+
+        def of(mine: Floats, theirs: Floats) -> Floats:
+            return np.asarray((mine @ weights - theirs @ weights) / mine.sum(axis=-1))
+
+        point = float(of(self._design.weights @ self._shares[name], self._design.weights @ self._shares[other]))
+        replicates = of(self._replicates[name], self._replicates[other])
+        return Figure(self._estimate("expected_cost_difference", point, replicates), None, self._design.groups)
+
+    def _estimate(self, statistic: str, point: float, replicates: Floats) -> Estimate:
+        plan, n = self._plan, self._design.n
+        if n < FEWEST_PAIRS:
+            return Estimate(statistic, point, n=n, note="no interval on three or fewer items")
+        low, high, survivors = percentile_limits(replicates, plan.level)
+        return Estimate(
+            statistic, point, low, high, n, plan.level, BOOTSTRAP, plan.resamples, survivors, plan.seed,
+            self._design.resampled,
+        )  # fmt: skip
+
+    def _combination(self, statistic: str, name: str, weights: Floats) -> Figure:
+        sums = self._design.weights @ self._shares[name]
+        point = float(sums @ weights / sums.sum())
+
+        def replicates(source: dict[str, Floats]) -> Floats:
+            return np.asarray(source[name] @ weights / source[name].sum(axis=1))
+
+        estimate = self._estimate(statistic, point, replicates(self._replicates))
+        if estimate.low is None:
+            return Figure(estimate, None, self._design.groups)
+        level = self._plan.gate_level
+        drawn = replicates(self._gate_replicates)
+        low, high, survivors = percentile_limits(drawn, level)
+        parts = []
+        for cell in np.flatnonzero(weights):
+            share = float(sums[cell] / sums.sum())
+            n_eff = effective_n(self._shares[name][:, cell] - share, self._design)
+            parts.append((float(weights[cell]), share, *wilson_limits(share, n_eff, level)))
+        mover_low, mover_high = mover_sum(parts)
+        gate = GateInterval(
+            None if low is None else min(low, mover_low),
+            None if high is None else max(high, mover_high),
+            level,
+            f"safer of {BOOTSTRAP} and MOVER over Wilson",
+            len(drawn),
+            survivors,
+        )
+        return Figure(estimate, gate, self._design.groups)

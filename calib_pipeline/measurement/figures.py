@@ -1,0 +1,243 @@
+"""Estimates with their published interval and with what a gate reads, all from one resampling of the same rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calib_pipeline.evidence.evidence import GateInterval
+from calib_pipeline.measurement.measures import CORRELATIONS, PROPORTIONS, Measure, correlation_influence
+from calib_pipeline.measurement.reference import Floats
+from calib_pipeline.statistics import (
+    Design,
+    Estimate,
+    effective_n,
+    fisher_limits,
+    implied_kappa_limits,
+    percentile_limits,
+    resample_sums,
+    wilson_limits,
+)
+from calib_pipeline.statistics.paired import mover_difference
+
+FEWEST_PAIRS = 4
+REPLICATES_BEYOND_A_LIMIT = 50
+BOOTSTRAP = "percentile bootstrap"
+
+
+@dataclass(frozen=True)
+class IntervalPlan:
+    """How intervals are made: published at ``level``, read by gates at 1 - (1 - level)/m."""
+
+    resamples: int
+    seed: int
+    level: float
+    attempts: int = 1
+
+    @property
+    def gate_level(self) -> float:
+        return 1 - (1 - self.level) / self.attempts
+
+    @property
+    def gate_resamples(self) -> int:
+        """Enough replicates that 50 lie beyond each limit."""
+        needed = math.ceil(round(2 * REPLICATES_BEYOND_A_LIMIT / (1 - self.gate_level), 6))
+        return max(self.resamples, needed)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Pairs under one name: contributions (n, ...) and the statistics that are functions of their sums."""
+
+    contributions: Floats
+    measure: Measure
+
+
+@dataclass(frozen=True)
+class Figure:
+    """An estimate, the interval that a gate reads, and the number of units that were resampled."""
+
+    estimate: Estimate
+    gate: GateInterval | None
+    units: int
+
+
+class Figures:
+    """The statistics of named blocks, resampled together so that their differences are paired.
+
+    Parameters
+    ----------
+    blocks
+        By name, over the rows of ``design``.
+    gated
+        The blocks whose figures a gate reads at its own level.
+    """
+
+    def __init__(self, blocks: Mapping[str, Block], design: Design, plan: IntervalPlan, gated: set[str]) -> None:
+        self._design = design
+        self._plan = plan
+        self._measures = {name: block.measure for name, block in blocks.items()}
+        self._blocks = {name: block.contributions.reshape(design.n, -1) for name, block in blocks.items()}
+        self._present = {name: _has_pair(block) for name, block in self._blocks.items()}
+        self._sums = {name: design.weights @ block for name, block in self._blocks.items()}
+        self._replicates = self._resampled(set(self._blocks), plan.resamples)
+        same = plan.gate_resamples == plan.resamples
+        self._gate_replicates = self._replicates if same else self._resampled(gated, plan.gate_resamples)
+
+    def _resampled(self, names: set[str], resamples: int) -> dict[str, Floats]:
+        kept = sorted(names & set(self._blocks))
+        if not kept or self._design.n == 0:
+            return {}
+        together = np.concatenate([self._blocks[name] for name in kept], axis=1)
+        sums = resample_sums(together, self._design, resamples=resamples, seed=self._plan.seed)
+        ends = np.cumsum([self._blocks[name].shape[1] for name in kept])
+        return dict(zip(kept, np.split(sums, ends[:-1], axis=1), strict=True))
+
+    def sums(self, block: str) -> Floats:
+        """(c,) the weighted sums of a block."""
+        return self._sums[block]
+
+    def figure(self, block: str, statistic: str) -> Figure:
+        """A statistic of a block with both its intervals."""
+        present = self._present[block]
+        n, units = int(present.sum()), self._design.subset(present).groups if present.any() else 0
+        value = float(self._value(block, statistic, self._sums)) if n else math.nan
+        if not math.isfinite(value):
+            return Figure(Estimate(statistic, None, n=n, note=_why_undefined(statistic, n)), None, units)
+        if n < FEWEST_PAIRS:
+            note = f"no interval on {n} pairs: more than three are needed"
+            return Figure(Estimate(statistic, value, n=n, note=note), None, units)
+        if statistic in CORRELATIONS:
+            return self._correlation(block, statistic, value, n, units)
+        replicates = self._value(block, statistic, self._replicates)
+        low, high, survivors = percentile_limits(replicates, self._plan.level)
+        estimate = Estimate(
+            statistic, value, low, high, n, self._plan.level, BOOTSTRAP, self._plan.resamples, survivors,
+            self._plan.seed, self._design.resampled,
+            None if low is not None else "no interval: too few resamples are defined",
+        )  # fmt: skip
+        return Figure(estimate, self._gate(block, statistic, value), units)
+
+    def _gate(self, block: str, statistic: str, value: float) -> GateInterval | None:
+        if block not in self._gate_replicates:
+            return None
+        level = self._plan.gate_level
+        replicates = self._value(block, statistic, self._gate_replicates)
+        low, high, survivors = percentile_limits(replicates, level)
+        method = BOOTSTRAP
+        other = self._second_interval(block, statistic, value, level)
+        if low is not None and high is not None and other is not None:
+            low, high = min(low, other[0]), max(high, other[1])
+            method = f"safer of {BOOTSTRAP} and Wilson"
+        return GateInterval(low, high, level, method, len(replicates), survivors)
+
+    def _second_interval(self, block: str, statistic: str, value: float, level: float) -> tuple[float, float] | None:
+        if statistic not in PROPORTIONS and statistic != "cohen_kappa":
+            return None
+        measure, present, sums = self._measures[block], self._present[block], self._sums[block]
+        agreement = measure.agreement_of_rows(statistic, self._blocks[block][present])
+        kappa = statistic == "cohen_kappa"
+        observed = float(measure.value("percent_agreement", sums)) if kappa else value
+        n_eff = effective_n(agreement - observed, self._design.subset(present))
+        if kappa:
+            return implied_kappa_limits(observed, measure.chance(sums), n_eff, level)
+        return wilson_limits(observed, n_eff, level)
+
+    def _correlation(self, block: str, statistic: str, value: float, n: int, units: int) -> Figure:
+        present = self._present[block]
+        design = self._design.subset(present)
+        moments = self._measures[block].moments(statistic, self._blocks[block][present], self._sums[block])
+        n_eff = effective_n(correlation_influence(moments, design.weights), design)
+        numerator = CORRELATIONS[statistic]
+        low, high = fisher_limits(value, n_eff, self._plan.level, numerator)
+        note = f"at |r| = 1 the interval is the point: {value:g}" if low == high and low is not None else None
+        if low is None:
+            note = "no interval: fewer than four effective pairs"
+        estimate = Estimate(
+            statistic, value, low, high, n, self._plan.level, "Fisher z", resampled=self._design.resampled, note=note
+        )
+        gate_low, gate_high = fisher_limits(value, n_eff, self._plan.gate_level, numerator)
+        return Figure(estimate, GateInterval(gate_low, gate_high, self._plan.gate_level, "Fisher z", None, None), units)
+
+    def difference(self, block: str, comparator: str, statistic: str, *, at_least_zero: bool) -> Figure:
+        """The paired difference of a statistic between two blocks; a comparator's may count as at least 0."""
+        value = self._difference_of(block, comparator, statistic, self._sums, at_least_zero)
+        n, units = self._design.n, self._design.groups
+        name = f"{statistic}_difference"
+        if not math.isfinite(float(value)):
+            return Figure(Estimate(name, None, n=n, note=_why_undefined(statistic, n)), None, units)
+        if n < FEWEST_PAIRS:
+            return Figure(Estimate(name, float(value), n=n, note="no interval on three or fewer pairs"), None, units)
+
+        def replicates_of(source: dict[str, Floats]) -> Floats:
+            return self._difference_of(block, comparator, statistic, source, at_least_zero)
+
+        low, high, survivors = percentile_limits(replicates_of(self._replicates), self._plan.level)
+        estimate = Estimate(
+            name, float(value), low, high, n, self._plan.level, f"paired {BOOTSTRAP}", self._plan.resamples, survivors,
+            self._plan.seed, self._design.resampled,
+        )  # fmt: skip
+        if block not in self._gate_replicates or comparator not in self._gate_replicates:
+            return Figure(estimate, None, units)
+        level = self._plan.gate_level
+        gate_replicates = replicates_of(self._gate_replicates)
+        gate_low, gate_high, gate_survivors = percentile_limits(gate_replicates, level)
+        method = f"paired {BOOTSTRAP}"
+        other = self._mover(block, comparator, statistic, level, at_least_zero)
+        if other is not None and gate_low is not None and gate_high is not None:
+            gate_low, gate_high = min(gate_low, other[0]), max(gate_high, other[1])
+            method = f"safer of paired {BOOTSTRAP} and MOVER over Wilson"
+        gate = GateInterval(gate_low, gate_high, level, method, len(gate_replicates), gate_survivors)
+        return Figure(estimate, gate, units)
+
+    def _value(self, block: str, statistic: str, sums: Mapping[str, Floats]) -> Floats:
+        return np.asarray(self._measures[block].value(statistic, sums[block]))
+
+    def _difference_of(
+        self, block: str, comparator: str, statistic: str, sums: Mapping[str, Floats], at_least_zero: bool
+    ) -> Floats:
+        mine = self._value(block, statistic, sums)
+        theirs = self._value(comparator, statistic, sums)
+        return np.asarray(mine - (np.fmax(theirs, 0.0) if at_least_zero else theirs))
+
+    def _mover(
+        self, block: str, comparator: str, statistic: str, level: float, at_least_zero: bool
+    ) -> tuple[float, float] | None:
+        value = float(self._value(block, statistic, self._sums))
+        mine = self._second_interval(block, statistic, value, level)
+        if mine is None:
+            return None
+        theirs = self._value(comparator, statistic, self._gate_replicates)
+        own = self._value(block, statistic, self._gate_replicates)
+        point = float(self._value(comparator, statistic, self._sums))
+        if at_least_zero:
+            theirs, point = np.fmax(theirs, 0.0), float(np.fmax(point, 0.0))
+        low, high, _ = percentile_limits(theirs, level)
+        if low is None or high is None:
+            return None
+        limits = (min(low, point), max(high, point))
+        return mover_difference((value, *mine), (point, *limits), _correlation(own, theirs))
+
+
+def _has_pair(block: Floats) -> NDArray[np.bool_]:
+    return np.asarray(np.abs(block).sum(axis=1) > 0)
+
+
+def _correlation(first: Floats, second: Floats) -> float:
+    defined = np.isfinite(first) & np.isfinite(second)
+    a, b = first[defined], second[defined]
+    if len(a) < FEWEST_PAIRS or np.ptp(a) == 0 or np.ptp(b) == 0:
+        return 0.0
+    return float(np.corrcoef(a, b)[0, 1])
+
+
+def _why_undefined(statistic: str, n: int) -> str:
+    if n == 0:
+        return "undefined: there are no pairs"
+    if statistic in CORRELATIONS:
+        return "undefined: one side does not vary"
+    return "undefined: a single value appears throughout"

@@ -1,0 +1,1 @@
+"""Published records: built from evidence, content-addressed, written once, recomputed by anyone."""

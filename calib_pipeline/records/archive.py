@@ -1,0 +1,97 @@
+"""The archive of records: one file a record, written once, and a Parquet index over them."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from calib_pipeline.evidence_store import parquet_bytes, read_parquet, write_atomically
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from upath import UPath
+
+INDEX_COLUMNS = ("record_id", "study", "population", "kind", "claim", "published_at")
+
+
+@dataclass(frozen=True)
+class RecordEntry:
+    """A record as the archive lists it."""
+
+    record_id: str
+    study: str
+    population: str
+    kind: str
+    claim: str
+    published_at: str
+
+
+class RecordArchive:
+    """Records under ``<base>/records/<population>/<study>/<record_id>.json``."""
+
+    def __init__(self, base: UPath) -> None:
+        self.folder = base / "records"
+
+    def path(self, population: str, study: str, record_id: str) -> UPath:
+        """Where a record stands."""
+        return self.folder / population / study / f"{record_id}.json"
+
+    def write(self, content: Mapping[str, Any], record_id: str) -> None:
+        """Write a record and its line in the index; one that stands already is left as it is."""
+        path = self.path(content["population"]["name"], content["study"], record_id)
+        if not path.exists():
+            whole = {
+                "record_id": record_id,
+                **content,
+                "software": software_versions(),
+                "published_at": datetime.now(UTC).isoformat(timespec="seconds"),
+            }
+            write_atomically(path, (json.dumps(whole, indent=1, ensure_ascii=False) + "\n").encode())
+        self.reindex()
+
+    def read(self, record_id: str) -> dict[str, Any] | None:
+        """The record of an id or of an unambiguous beginning of one."""
+        found = [path for path in self._files() if path.name.startswith(record_id)]
+        return json.loads(found[0].read_text(encoding="utf-8")) if len(found) == 1 else None
+
+    def file(self, record_id: str) -> UPath | None:
+        """The file of a record, by its id or an unambiguous beginning of it."""
+        found = [path for path in self._files() if path.name.startswith(record_id)]
+        return found[0] if len(found) == 1 else None
+
+    def entries(self) -> list[RecordEntry]:
+        """Every record, oldest first."""
+        index = self.folder / "index.parquet"
+        if not index.exists():
+            return []
+        rows = read_parquet(index.read_bytes(), str(index))
+        return [RecordEntry(**row) for row in rows.to_dict("records")]  # type: ignore[misc]
+
+    def reindex(self) -> pd.DataFrame:
+        """Make the index again from the records themselves, so that a killed run leaves nothing behind."""
+        import pandas as pd
+
+        found = []
+        for path in self._files():
+            record = json.loads(path.read_text(encoding="utf-8"))
+            row = {column: record.get(column) for column in INDEX_COLUMNS}
+            found.append(row | {"population": record["population"]["name"]})
+        found.sort(key=lambda row: (row["published_at"], row["record_id"]))
+        frame = pd.DataFrame(found, columns=list(INDEX_COLUMNS), dtype="object")
+        write_atomically(self.folder / "index.parquet", parquet_bytes(frame))
+        return frame
+
+    def _files(self) -> list[UPath]:
+        return sorted(self.folder.glob("*/*/*.json"), key=str)
+
+
+def software_versions() -> dict[str, str]:
+    """The versions that a record was made with."""
+    from importlib.metadata import version
+
+    names = ("calib-pipeline", "numpy", "scipy", "pandas", "pandera", "pyarrow", "dagster")
+    return {"python": platform.python_version(), **{name: version(name) for name in names}}

@@ -1,0 +1,230 @@
+"""Building a record: a pure function from evidence to content, and its address."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from calib_pipeline.digests import digest_json
+from calib_pipeline.evidence.evidence import EVIDENCE_COLUMNS, NUMBER_COLUMNS, fact, figure
+from calib_pipeline.evidence.scorer_agreement import LABELED, LEAVES_OUT
+from calib_pipeline.records.claims import diagnostic_claim, headline_words, measured_claim
+from calib_pipeline.studies.digests import configuration_parts, plan_parts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from calib_pipeline.chain import Declared
+
+FORMAT = 1
+OUTSIDE_THE_ADDRESS = ("record_id", "software", "published_at")
+"""What stands in a record's file and does not enter its address."""
+
+REQUIRED = (
+    "population", "sampling", "reference", "annotators", "holdout", "rubric", "scorer", "plan", "statistics",
+    "interval", "confusion", "error_rates", "refusals", "youden_j", "prevalence", "comparators", "differences",
+    "ceiling", "decision", "gates", "not_compared", "seeds", "inputs", "tables", "evidence", "claim",
+)  # fmt: skip
+"""The fields without which a record is not checkable."""
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where a record's inputs came from: the digests of the files that people brought, and where they stood."""
+
+    manifest: str
+    labels: str
+    scores: str
+    paths: Mapping[str, str]
+
+
+def build_record(
+    declared: Declared,
+    evidence: Mapping[str, pd.DataFrame],
+    sources: Sources,
+    *,
+    kind: str,
+    state: str,
+    why: str,
+) -> dict[str, Any]:
+    """The content of a record, without its address, software and time.
+
+    Parameters
+    ----------
+    evidence
+        The rows of the measuring rungs by asset; a diagnostic may lack the last.
+    kind
+        ``measurement`` or ``diagnostic``.
+    state
+        What the set is for the configuration.
+    why
+        For a diagnostic, why it can be no more.
+    """
+    study, manifest = declared.study, declared.manifest
+    reservation, labels = evidence["holdout_reservation"], evidence["annotations"]
+    ceiling, baselines = evidence["human_ceiling"], evidence["baseline_comparators"]
+    agreement, threshold = evidence["scorer_agreement"], evidence.get("threshold_check")
+    headline = _only(agreement, "agreement", scope=LABELED, statistic=study.headline)
+    words = headline_words(
+        study.headline, headline.get("value"), headline.get("low"), headline.get("high"), study.bootstrap.level
+    )
+    held_out_by = fact(labels, "held_out_by") or "nothing"
+    claim = (
+        measured_claim(study, manifest.name, manifest.size, words, held_out_by)
+        if kind == "measurement"
+        else diagnostic_claim(study, manifest.name, words, state, why)
+    )
+    return {
+        "format": FORMAT,
+        "kind": kind,
+        "study": study.name,
+        "dimension": study.dimension,
+        "claim": claim,
+        "headline": headline,
+        "population": {
+            "name": manifest.name,
+            "digest": manifest.digest,
+            "size": manifest.size,
+            "strata": declared.strata,
+            "labeled_items": figure(agreement, "labeled_items"),
+        },
+        "sampling": {
+            "method": fact(reservation, "sampling"),
+            "seed": study.holdout.seed,
+            "reserved": figure(reservation, "reserved_items"),
+            "strata": _rows(reservation, "stratum_reserved"),
+            "weights": "population items of the stratum over its labeled items",
+        },
+        "reference": {
+            "kind": study.reference.kind,
+            "stands_for": study.reference.stands_for,
+            "consensus": study.reference.consensus,
+            "undecided_share": figure(agreement, "undecided_share"),
+            "blinding": fact(labels, "blinding"),
+            "labels_digest": sources.labels,
+        },
+        "annotators": {
+            "ids": fact(labels, "annotator_ids"),
+            "count": figure(labels, "annotators"),
+            "repeat_rate": _only(ceiling, "repeat_rate"),
+            "self_agreement": _only(ceiling, "self_agreement"),
+        },
+        "holdout": {
+            "set": declared.holdout_id,
+            "generation": figure(reservation, "generation"),
+            "state": state,
+            "held_out_by": held_out_by,
+            "prior_access": study.holdout.prior_access,
+            "configurations_registered": figure(agreement, "configurations_registered"),
+            "earlier_attempts": figure(agreement, "earlier_attempts"),
+            "ledger_head": fact(agreement, "ledger_head"),
+        },
+        "rubric": {"version": study.rubric.version, "digest": fact(reservation, "digest", "rubric")},
+        "scorer": {
+            "id": study.scorer.id,
+            "configuration": configuration_parts(study, declared.rubric_text, declared.scores_digest),
+            "digest": declared.configuration,
+        },
+        "plan": {"sections": plan_parts(study), "digest": declared.plan},
+        "statistics": _rows(agreement, "agreement"),
+        "statistics_of_strata": _rows(agreement, "agreement_of_stratum"),
+        "interval": {
+            "resamples": "rows of the labeled set, or whole groups, within strata",
+            "leaves_out": LEAVES_OUT,
+        },
+        "confusion": _rows(agreement, "confusion"),
+        "error_rates": [row for row in _rows(agreement, "error_rate") if row["statistic"] != "youden_j"],
+        "youden_j": _only(agreement, "error_rate", statistic="youden_j"),
+        "refusals": [row for name in ("abstained", "failed") for row in _rows(agreement, name)],
+        "prevalence": _only(agreement, "prevalence"),
+        "class_shares": _rows(agreement, "class_share"),
+        "comparators": _rows(baselines, "comparator"),
+        "differences": [row for name in ("difference", "difference_beside") for row in _rows(agreement, name)],
+        "ceiling": [
+            row
+            for name in (
+                "ceiling",
+                "ceiling_of_stratum",
+                "ceiling_of_pair",
+                "human_agreement",
+                "human_error_rate",
+                "label_noise",
+            )
+            for row in _rows(ceiling, name)
+        ],
+        "decision": [] if threshold is None else compact(threshold),
+        "gates": _only(agreement, "gate_level"),
+        "not_compared": _rows(labels, "not_compared") + _rows(labels, "label_rows"),
+        "seeds": {
+            "sampling": study.holdout.seed,
+            "bootstrap": study.bootstrap.seed,
+            "folds": study.bootstrap.seed,
+            "resamples": study.bootstrap.resamples,
+            "level": study.bootstrap.level,
+        },
+        "inputs": {
+            "manifest": sources.manifest,
+            "labels": sources.labels,
+            "scores": sources.scores,
+            "paths": dict(sources.paths),
+        },
+        "tables": {
+            "reserved": fact(reservation, "table", "reserved"),
+            "labels": fact(labels, "table", "labels"),
+            "comparators": fact(baselines, "table", "comparators"),
+            "rows": fact(agreement, "table", "rows"),
+        },
+        "evidence": {asset: compact(rows) for asset, rows in evidence.items()},
+    }
+
+
+def address(content: Mapping[str, Any]) -> str:
+    """The record's id: the digest of its content without software versions and times."""
+    return digest_json({key: value for key, value in content.items() if key not in OUTSIDE_THE_ADDRESS})
+
+
+def missing_fields(content: Mapping[str, Any]) -> list[str]:
+    """Required fields that are absent or empty."""
+    may_be_empty = {"not_compared", "differences"}
+    return [
+        field
+        for field in REQUIRED
+        if content.get(field) is None or (content[field] in ([], {}, "") and field not in may_be_empty)
+    ]
+
+
+def figures_without_interval(content: Mapping[str, Any]) -> list[str]:
+    """Published statistics that have neither an interval nor a note."""
+    rows = [*content["statistics"], *content["error_rates"], *content["ceiling"], *content["comparators"]]
+    return [
+        f"{row.get('statistic')} ({row.get('scope')})"
+        for row in rows
+        if (row.get("low") is None or row.get("high") is None) and not row.get("note")
+    ]
+
+
+def compact(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """Evidence rows as JSON objects without their empty columns."""
+    return [
+        {
+            column: value
+            for column in EVIDENCE_COLUMNS
+            if (value := row[column]) is not None
+            and value != ""
+            and not (column in NUMBER_COLUMNS and math.isnan(value))
+        }
+        for row in rows.to_dict("records")
+    ]
+
+
+def _rows(rows: pd.DataFrame, name: str) -> list[dict[str, Any]]:
+    return compact(rows[rows["name"] == name])
+
+
+def _only(rows: pd.DataFrame, name: str, **where: str) -> dict[str, Any]:
+    for row in _rows(rows, name):
+        if all(row.get(key) == value for key, value in where.items()):
+            return row
+    return {}

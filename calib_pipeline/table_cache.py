@@ -1,0 +1,94 @@
+"""The tables that people bring, each read once for as long as its file stays the same."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from calib_pipeline.digests import digest_json
+
+if TYPE_CHECKING:
+    from calib_pipeline.studies.project import Project
+    from calib_pipeline.studies.study import Study
+    from calib_pipeline.tables.annotations import Labels
+    from calib_pipeline.tables.items import Manifest
+    from calib_pipeline.tables.scores import Scores
+
+T = TypeVar("T")
+
+
+class TableCache:
+    """Reads a project's tables; what was read is kept within the process until the file changes."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    def manifest(self, population: str) -> Manifest:
+        """The items of a population."""
+        from calib_pipeline.tables.items import read_manifest
+
+        url = self._project.populations[population]
+        return self._once(("manifest", url, population), url, lambda: read_manifest(url, population))
+
+    def labels(self, study: Study, population: str, reserved: set[str]) -> Labels:
+        """The label sheet of a study on a population, for the reserved items."""
+        from calib_pipeline.tables.annotations import read_labels
+
+        url = self._project.path(study.data.annotations, population)
+        known = set(self.manifest(population).frame["item_id"])
+        key = ("labels", url, _meaning(study), digest_json(sorted(reserved)))
+        return self._once(key, url, lambda: read_labels(url, study, reserved, known))
+
+    def scores(self, study: Study, population: str, reserved: set[str]) -> Scores:
+        """The scorer's outputs of a study on a population, for the reserved items."""
+        from calib_pipeline.errors import InputError
+        from calib_pipeline.tables.scores import read_scores
+
+        if study.data.scores is None:
+            raise InputError(
+                f"the study {study.name!r} names no table of scores", expected="data.scores", todo="add it to the study"
+            )
+        url = self._project.path(study.data.scores, population)
+        known = set(self.manifest(population).frame["item_id"])
+        key = ("scores", url, _meaning(study), digest_json(sorted(reserved)))
+        return self._once(key, url, lambda: read_scores(url, study, reserved, known))
+
+    def content(self, url: str) -> bytes:
+        """The bytes of a table."""
+        from calib_pipeline.tables.source import read_source
+
+        return read_source(url).content
+
+    def relative(self, url: str) -> str:
+        """A path as the project names it, so that a record carries no machine's folders."""
+        root = self._project.root
+        path = Path(url)
+        return path.relative_to(root).as_posix() if path.is_absolute() and path.is_relative_to(root) else url
+
+    def _once(self, key: tuple[Any, ...], url: str, read: Callable[[], T]) -> T:
+        whole = (*key, _fingerprint(url))
+        if whole not in _READ:
+            _READ[whole] = read()
+            while len(_READ) > MOST_KEPT:
+                _READ.popitem(last=False)
+        _READ.move_to_end(whole)
+        kept: T = _READ[whole]
+        return kept
+
+
+MOST_KEPT = 32
+_READ: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
+
+
+def _meaning(study: Study) -> str:
+    return digest_json(study.model_dump(mode="json", by_alias=True))
+
+
+def _fingerprint(url: str) -> tuple[int, int] | None:
+    try:
+        status = Path(url).stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
