@@ -31,6 +31,7 @@ from calib_pipeline.statistics.decisions import Confusion, ErrorRates, confusion
 from calib_pipeline.statistics.design import Design, effective_n
 from calib_pipeline.statistics.distance import mean_absolute_difference, within, within_tolerance
 from calib_pipeline.statistics.estimate import Estimate
+from calib_pipeline.statistics.exact_sums import weighted_sums
 from calib_pipeline.statistics.influence import mean_influence, pearson_influence, spearman_influence
 from calib_pipeline.statistics.intervals import (
     fisher_limits,
@@ -116,6 +117,7 @@ __all__ = [
     "table_percent_agreement",
     "table_spearman",
     "weighted_spearman",
+    "weighted_sums",
     "wilson",
     "wilson_limits",
     "within",

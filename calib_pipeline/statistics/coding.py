@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
@@ -47,19 +48,28 @@ def code_together(
     if categories is None and all(array.ndim == 1 and array.dtype.kind in "biuf" for array in arrays):
         return _code_numbers(arrays)
     listed = [column.tolist() if isinstance(column, np.ndarray) else list(column) for column in columns]
-    if categories is None:
-        found = dict.fromkeys(value for column in listed for value in column if not is_missing(value))
-        try:
-            values = sorted(found)
-        except TypeError:
-            values = list(found)
-    else:
-        values = list(categories)
-        if len(set(values)) != len(values):
-            raise ValueError(f"categories must be distinct. Got {values!r}; name each value of the scale once.")
+    found = dict.fromkeys(itertools.chain.from_iterable(listed))
+    missing = [value for value in found if is_missing(value)]
+    values = _ordered([value for value in found if not is_missing(value)]) if categories is None else list(categories)
     position = {value: code for code, value in enumerate(values)}
-    codes = [_look_up(column, position, values) for column in listed]
+    if len(position) != len(values):
+        raise ValueError(f"categories must be distinct. Got {values!r}; name each value of the scale once.")
+    position.update(dict.fromkeys(missing, MISSING))
+    unknown = [value for value in found if value not in position]
+    if unknown:
+        raise ValueError(
+            f"label {unknown[0]!r} is not among the categories {values!r}. "
+            "Map the label to one of them, or add it to the categories."
+        )
+    codes = [np.fromiter(map(position.__getitem__, column), np.intp, len(column)) for column in listed]
     return codes, values
+
+
+def _ordered(values: list[Any]) -> list[Any]:
+    try:
+        return sorted(values)
+    except TypeError:
+        return values
 
 
 def _code_numbers(arrays: list[NDArray[Any]]) -> tuple[list[NDArray[np.intp]], list[Any]]:
@@ -72,8 +82,11 @@ def _code_numbers(arrays: list[NDArray[Any]]) -> tuple[list[NDArray[np.intp]], l
     else:
         coded = np.full(joined.shape, MISSING, dtype=np.intp)
         coded[present] = inverse
-    bounds = np.cumsum([len(array) for array in arrays])[:-1]
-    return list(np.split(coded, bounds)), values.tolist()
+    columns, start = [], 0
+    for array in arrays:
+        columns.append(coded[start : start + len(array)])
+        start += len(array)
+    return columns, values.tolist()
 
 
 def _number_codes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -87,15 +100,3 @@ def _number_codes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]
             return np.flatnonzero(used) + lowest, (np.cumsum(used) - 1)[shifted]
     found, inverse = np.unique(values, return_inverse=True)
     return found, inverse.astype(np.intp, copy=False)
-
-
-def _look_up(column: list[Any], position: dict[Any, int], values: list[Any]) -> NDArray[np.intp]:
-    try:
-        return np.fromiter(
-            (position[value] if not is_missing(value) else MISSING for value in column), np.intp, len(column)
-        )
-    except KeyError as error:
-        raise ValueError(
-            f"label {error.args[0]!r} is not among the categories {values!r}. "
-            "Map the label to one of them, or add it to the categories."
-        ) from None

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_pipeline.statistics.design import Design
+from calib_pipeline.statistics.exact_sums import on_grid
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -53,7 +54,7 @@ def resample_sums(contributions: NDArray[Any], design: Design, *, resamples: int
         raise ValueError(f"contributions must have the design's {design.n} rows. Got {len(rows)}.")
     trailing = rows.shape[1:]
     columns = math.prod(trailing)
-    totals = design.unit_totals(rows.reshape(design.n, columns))
+    totals = on_grid(design.unit_totals(rows.reshape(design.n, columns)), design.groups)
     rng = np.random.default_rng(seed)
     sums = np.zeros((resamples, columns))
     for units in design.unit_strata:
@@ -87,7 +88,7 @@ def resample_pattern_sums(
     sums = np.zeros((resamples, math.prod(trailing)))
     if design.n:
         patterns = np.asarray(contributions, dtype=np.float64).reshape(len(contributions), -1) * design.weights[0]
-        _add_stratum(sums, pattern, patterns, np.random.default_rng(seed))
+        _add_stratum(sums, pattern, on_grid(patterns, design.n), np.random.default_rng(seed))
     return sums.reshape(resamples, *trailing)
 
 
@@ -105,6 +106,8 @@ def resample_cell_counts(counts: NDArray[Any], *, resamples: int, seed: int) -> 
     """
     rng = np.random.default_rng(seed)
     filled = np.flatnonzero(counts)
+    if filled.size == len(counts):
+        return _multinomial(counts, resamples, rng)
     drawn = np.zeros((resamples, len(counts)))
     if filled.size:
         drawn[:, filled] = _multinomial(counts[filled], resamples, rng)
@@ -122,11 +125,10 @@ def resample_count_chunks(design: Design, *, resamples: int, seed: int) -> Itera
     block = max(1, _CELLS_AT_ONCE // max(1, design.n))
     for start in range(0, resamples, block):
         size = min(block, resamples - start)
-        multiplicity = np.zeros((size, design.groups))
+        multiplicity = np.empty((size, design.groups))
         for units in design.unit_strata:
-            drawn = rng.integers(0, len(units), size=(size, len(units)))
-            drawn += np.arange(size)[:, None] * len(units)
-            counts = np.bincount(drawn.ravel(), minlength=size * len(units)).reshape(size, len(units))
+            counts = np.empty((size, len(units)))
+            _count_draws(counts, np.arange(len(units)), rng)
             multiplicity[:, units] = counts
         rows = multiplicity if design.group is None else multiplicity[:, design.unit]
         yield rows if (weights == 1).all() else rows * weights
@@ -210,21 +212,30 @@ def _add_stratum(sums: Floats, codes: Ints, patterns: Floats, rng: np.random.Gen
     if distinct == 1:
         sums += units * patterns[0]
         return
-    if distinct * _ROWS_PER_PATTERN <= units:
-        counts = np.bincount(codes, minlength=distinct)
-        block = max(1, _CELLS_AT_ONCE // distinct)
-        for start in range(0, resamples, block):
-            stop = min(start + block, resamples)
-            sums[start:stop] += _multinomial(counts, stop - start, rng) @ patterns
-        return
+    few = distinct * _ROWS_PER_PATTERN <= units
+    present = np.bincount(codes, minlength=distinct)
+    block = max(1, min(resamples, _CELLS_AT_ONCE // distinct))
+    drawn = np.empty((block, distinct))
+    for start in range(0, resamples, block):
+        counts = drawn[: min(block, resamples - start)]
+        if few:
+            counts[:] = _multinomial(present, len(counts), rng)
+        else:
+            _count_draws(counts, codes, rng)
+        sums[start : start + block] += counts @ patterns
+
+
+def _count_draws(counts: Floats, codes: Ints, rng: np.random.Generator) -> None:
+    """Fill each row of `counts` (b, p) with how often each code comes up in as many draws as there are codes."""
+    units, distinct = len(codes), counts.shape[1]
+    narrow = np.uint16 if units <= 2**16 else np.uint32
     block = max(1, _CELLS_IN_CACHE // units)
     offsets = (np.arange(block) * distinct)[:, None]
-    for start in range(0, resamples, block):
-        stop = min(start + block, resamples)
-        drawn = codes[rng.integers(0, units, size=(stop - start, units))]
-        drawn += offsets[: stop - start]
-        counts = np.bincount(drawn.ravel(), minlength=(stop - start) * distinct)
-        sums[start:stop] += counts.reshape(stop - start, distinct).astype(np.float64) @ patterns
+    for start in range(0, len(counts), block):
+        rows = min(block, len(counts) - start)
+        drawn = codes[rng.integers(0, units, size=(rows, units), dtype=narrow)]
+        drawn += offsets[:rows]
+        counts[start : start + rows] = np.bincount(drawn.ravel(), minlength=rows * distinct).reshape(rows, distinct)
 
 
 def _multinomial(counts: NDArray[Any], resamples: int, rng: np.random.Generator) -> Floats:
