@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -17,11 +15,8 @@ from calib_pipeline.studies.declared import Number, Refusal, Section, Text
 
 How = Literal["exact", "folded", "alias", "off_scale", "empty"]
 
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
-
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(NamedTuple):
     """What a written value means on a scale.
 
     ``code`` is the position of the level, ``number`` the value on a continuous scale, and ``how`` says by which rule
@@ -47,11 +42,12 @@ def number_of(text: str) -> float | None:
 
     Neither a decimal comma nor a thousands separator is guessed at.
     """
-    stripped = text.strip()
-    if not _NUMBER.fullmatch(stripped):
+    try:
+        number = float(text)
+    except ValueError:
         return None
-    number = float(stripped)
-    return number if math.isfinite(number) else None
+    # float() also reads digit separators, the digits of other scripts, infinity and NaN.
+    return number if math.isfinite(number) and "_" not in text and text.strip().isascii() else None
 
 
 class AtLeast(Section):
