@@ -6,7 +6,7 @@ import math
 import re
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 NAME_PATTERN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
@@ -75,13 +75,15 @@ def _is_json(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-Text = Annotated[str, BeforeValidator(_as_text), AfterValidator(_not_blank)]
+_AS_WRITTEN = WithJsonSchema({"type": ["string", "number", "boolean"]})
+
+Text = Annotated[str, BeforeValidator(_as_text), AfterValidator(_not_blank), _AS_WRITTEN]
 """Text as written: a level ``1`` is the text "1", and ``Yes`` is no boolean."""
 
 Reason = Annotated[str, AfterValidator(_not_blank)]
 """A sentence for people."""
 
-Name = Annotated[str, BeforeValidator(_as_text), AfterValidator(_is_name)]
+Name = Annotated[str, BeforeValidator(_as_text), AfterValidator(_is_name), _AS_WRITTEN]
 """A name that is safe in paths, tags and partition keys."""
 
 Whole = Annotated[int, Field(strict=True)]

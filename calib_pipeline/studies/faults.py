@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterable
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
@@ -106,7 +106,8 @@ def _wrong_value(
 def _walk(loc: Key, data: Any, model: type[BaseModel]) -> tuple[Key, type[BaseModel] | None, FieldInfo | None]:
     """The keys on the way to a fault, the section that holds the last one, and that key's own field.
 
-    pydantic's locations also name the variant of a union; such an element is no key of the file.
+    pydantic's locations also name the variant of a union, and mark a fault in a key itself with "[key]"; such elements
+    are no keys of the file.
     """
     path: list[str | int] = []
     current: Any = data
@@ -114,17 +115,24 @@ def _walk(loc: Key, data: Any, model: type[BaseModel]) -> tuple[Key, type[BaseMo
     section: type[BaseModel] | None = model
     field: FieldInfo | None = None
     variants: list[type[BaseModel]] = []
+    by_name = False  # the next element is a name that the file chose, as the populations' are
     for position, element in enumerate(loc):
+        if element == "[key]":
+            continue
         chosen = [variant for variant in variants if element in get_args(variant.model_fields["kind"].annotation)]
         if chosen:
             section, variants = chosen[0], []
         elif isinstance(current, dict) and (element in current or position == len(loc) - 1):
             path.append(element)
             current = current.get(element)
+            if by_name:
+                by_name = False
+                continue
             holder = section
             field = _known_keys(section).get(str(element)) if section else None
             models = _models_in(field.annotation) if field else []
             section, variants = (models[0], []) if len(models) == 1 else (None, models)
+            by_name = bool(models) and field is not None and get_origin(field.annotation) is dict
         elif isinstance(current, list | tuple) and isinstance(element, int) and element < len(current):
             path.append(element)
             current = current[element]

@@ -10,4 +10,4 @@ from calib_pipeline.studies.study import Study
 def study_json_schema() -> dict[str, Any]:
     """JSON Schema (draft 2020-12) of a study file, generated from the sections themselves."""
     schema = Study.model_json_schema(by_alias=True, mode="validation")
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "calib study", **schema}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "Study"}

@@ -44,7 +44,7 @@ _CONSENSUS: dict[str, tuple[str, ...]] = {
 
 
 class Study(Section):
-    """One study as declared; see :func:`calib_pipeline.studies.json_schema.study_json_schema` for the file's schema."""
+    """One dimension, one scorer under calibration, one reference and one decision."""
 
     study: Name = Field(description="The study's name, unique in the project.", examples=["rte.word-overlap"])
     dimension: Name = Field(description="The construct that is scored.", examples=["entailment"])

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from calib_pipeline.digests import digest_json
 from calib_pipeline.errors import ReviewUnavailable, Unreadable
 from calib_pipeline.studies.study import Study
-from calib_pipeline.tables.columns import column, refuse_float_ids, truth, with_names
+from calib_pipeline.tables.columns import blank, column, refuse_float_ids, truth, with_names
 from calib_pipeline.tables.distinct import Distinct, rows_digest
 from calib_pipeline.tables.findings import Findings, NearIds, outside
 from calib_pipeline.tables.label_studio import export_table
@@ -200,19 +200,19 @@ def _judge(
     def said(name: str) -> Callable[[int], str]:
         return lambda position: f"{name}: {cells[name].iloc[position]!r}"
 
-    findings.add(Distinct(ids, _blank).objects().astype(bool), Reason.MISSING_ITEM)
+    findings.add(Distinct(ids, blank).mask(bool), Reason.MISSING_ITEM)
     if known is not None:
         near = NearIds(known | reserved)
         unknown = outside(ids, known | reserved)
         findings.add(unknown, Reason.UNKNOWN_ITEM, lambda position: near.detail(ids.iloc[position]))
     findings.add(outside(ids, reserved), Reason.NOT_RESERVED)
     findings.add(statuses.mask(lambda reason: reason is Reason.NOT_ANNOTATED), Reason.NOT_ANNOTATED)
-    findings.add(Distinct(cells["annotator_id"], _blank).objects().astype(bool), Reason.MISSING_ANNOTATOR)
+    findings.add(Distinct(cells["annotator_id"], blank).mask(bool), Reason.MISSING_ANNOTATOR)
     findings.add(statuses.mask(lambda reason: reason is Reason.SKIPPED), Reason.SKIPPED)
     findings.add(statuses.mask(lambda reason: reason is Reason.NOT_APPROVED), Reason.NOT_APPROVED, said("status"))
     version = study.rubric.version.strip()
     findings.add(
-        Distinct(cells["rubric_version"], lambda cell: not _blank(cell) and str(cell).strip() != version).mask(bool),
+        Distinct(cells["rubric_version"], lambda cell: not blank(cell) and str(cell).strip() != version).mask(bool),
         Reason.WRONG_RUBRIC_VERSION,
         lambda position: f"labeled under {cells['rubric_version'].iloc[position]!r}; the study has {version!r}",
     )
@@ -267,16 +267,12 @@ def _reads(function: Callable[[str | None], Any]) -> Callable[[str | None], Any]
     return read
 
 
-def _blank(cell: str | None) -> bool:
-    return cell is None or not cell.strip()
-
-
 def _status(cell: str | None) -> Reason | None:
-    return None if cell is None or _blank(cell) else _STATUSES.get(cell.strip().casefold(), Reason.NOT_APPROVED)
+    return None if cell is None or blank(cell) else _STATUSES.get(cell.strip().casefold(), Reason.NOT_APPROVED)
 
 
 def _repeat(cell: str | None) -> int:
-    if cell is None or _blank(cell):
+    if cell is None or blank(cell):
         return 1
     if not cell.strip().isascii() or not cell.strip().isdigit() or int(cell) < 1:
         raise ValueError(f"{cell!r} is none of 1, 2, 3, …")
@@ -292,7 +288,7 @@ def _confidence(cell: str | None) -> str | None:
 
 
 def _one_of(cell: str | None, options: tuple[str, ...]) -> str | None:
-    if cell is None or _blank(cell):
+    if cell is None or blank(cell):
         return None
     if cell.strip().casefold() not in options:
         raise ValueError(f"{cell!r} is none of {', '.join(options)}")
@@ -301,7 +297,7 @@ def _one_of(cell: str | None, options: tuple[str, ...]) -> str | None:
 
 def _time(cell: str | None) -> str | None:
     """The moment in UTC; a time without a zone could be any of a day's, so it is not read."""
-    if cell is None or _blank(cell):
+    if cell is None or blank(cell):
         return None
     try:
         moment = datetime.fromisoformat(cell.strip())

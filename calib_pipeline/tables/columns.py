@@ -85,6 +85,11 @@ def refuse_float_ids(table: RawTable) -> None:
         )
 
 
+def blank(cell: str | None) -> bool:
+    """Whether a cell holds nothing that can be seen."""
+    return cell is None or not cell.strip()
+
+
 def truth(cell: str | None) -> bool | None:
     """The boolean that a cell spells, None where it is empty.
 
@@ -93,7 +98,7 @@ def truth(cell: str | None) -> bool | None:
     ValueError
         When the cell spells none.
     """
-    if cell is None or not cell.strip():
+    if cell is None or blank(cell):
         return None
     try:
         return _TRUTH[cell.strip().casefold()]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from calib_pipeline.digests import digest_frame
 from calib_pipeline.errors import InputError
 from calib_pipeline.studies.scale import number_of
-from calib_pipeline.tables.columns import column, refuse_float_ids, with_names
+from calib_pipeline.tables.columns import blank, column, refuse_float_ids, with_names
 from calib_pipeline.tables.reading import RawTable, read_table
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _feature(cells: pd.Series[str]) -> pd.Series[float] | pd.Series[str]:
 
 
 def _refuse_empty(table: RawTable, name: str, expected: str) -> None:
-    empty = [position for position, cell in enumerate(table.frame[name].tolist()) if cell is None or not cell.strip()]
+    empty = [position for position, cell in enumerate(table.frame[name].tolist()) if blank(cell)]
     if empty:
         others = f" (and in {len(empty) - 1} other rows)" if len(empty) > 1 else ""
         raise InputError(f"the {name} is empty{others}", where=table.where(empty[0], name), expected=expected)

@@ -13,8 +13,8 @@ from calib_pipeline.errors import InputError
 from calib_pipeline.studies.scale import fold, number_of
 from calib_pipeline.studies.sections import Scorer
 from calib_pipeline.studies.study import Study
-from calib_pipeline.tables.columns import column, refuse_float_ids, with_names
-from calib_pipeline.tables.distinct import rows_digest
+from calib_pipeline.tables.columns import blank, column, refuse_float_ids, with_names
+from calib_pipeline.tables.distinct import Distinct, rows_digest
 from calib_pipeline.tables.findings import Findings, NearIds, outside
 from calib_pipeline.tables.reading import RawTable, read_table
 from calib_pipeline.tables.reasons import Reason
@@ -171,7 +171,7 @@ def _of_scorer(table: RawTable, study: Study, scorer: Scorer) -> tuple[RawTable,
 
 def _place(table: RawTable, reserved: frozenset[str], known: frozenset[str] | None, findings: Findings) -> None:
     ids = table.frame["item_id"]
-    findings.add(ids.isna().to_numpy(), Reason.MISSING_ITEM)
+    findings.add(Distinct(ids, blank).mask(bool), Reason.MISSING_ITEM)
     if known is not None:
         near = NearIds(known | reserved)
         unknown = outside(ids, known | reserved)
