@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from calib_pipeline.evidence.annotations import LabelProvenance, annotations
+from calib_pipeline.evidence.annotations import LabelProvenance
+from calib_pipeline.evidence.annotations import annotations as label_evidence
 from calib_pipeline.evidence.baseline_comparators import baseline_comparators
 from calib_pipeline.evidence.evidence import Evidence, fact
 from calib_pipeline.evidence.holdout_reservation import HoldoutFacts, holdout_reservation
@@ -95,7 +96,7 @@ class Chain:
     evidence: dict[str, Evidence] = field(default_factory=dict)
 
     def rungs(self) -> Iterator[Evidence]:
-        """The evidence of each rung in order; whether to go on after one that does not hold is for the caller to say."""
+        """The evidence of each rung in order; whether to go on after one that does not hold, the caller says."""
         for asset in MEASURING_RUNGS:
             made = self._make(asset)
             if made is None:
@@ -113,7 +114,7 @@ class Chain:
                 return holdout_reservation(study, declared.strata, given.drawn, given.facts, declared.digests())
             case "annotations":
                 digests = declared.digests(self._above("holdout_reservation")) | {"labels file": given.labels_file}
-                return annotations(study, given.drawn, given.labels, given.provenance, digests)
+                return label_evidence(study, given.drawn, given.labels, given.provenance, digests)
             case "human_ceiling":
                 digests = declared.digests(self._above("holdout_reservation", "annotations"))
                 labels = given.labels

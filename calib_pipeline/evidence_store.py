@@ -20,7 +20,7 @@ class DamagedEvidence(Exception):
 
 
 class EvidenceStore:
-    """Evidence on a local folder or any fsspec URL.
+    """Evidence on a local folder or any fsspec URL. What one store has written itself it need not read again.
 
     Parameters
     ----------
@@ -32,6 +32,7 @@ class EvidenceStore:
         from upath import UPath
 
         self.base: UPath = UPath(base)
+        self._written: dict[str, pd.DataFrame] = {}
 
     def evidence_path(self, asset: str, population: str, study: str) -> UPath:
         """Where the evidence of one rung and cell stands."""
@@ -58,6 +59,7 @@ class EvidenceStore:
         path = self._table_path(digest)
         if not path.exists():
             write_atomically(path, parquet_bytes(frame))
+        self._written[digest] = frame
         return digest
 
     def get_table(self, digest: str) -> pd.DataFrame:
@@ -68,6 +70,8 @@ class EvidenceStore:
         DamagedEvidence
             When it is missing or its rows have another digest.
         """
+        if digest in self._written:
+            return self._written[digest]
         path = self._table_path(digest)
         try:
             frame = read_parquet(path.read_bytes(), str(path))

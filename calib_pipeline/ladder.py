@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from calib_pipeline.chain import MEASURING_RUNGS, Chain, Declared, Given, is_ready, stamped
 from calib_pipeline.digests import digest_frame
 from calib_pipeline.errors import InputError
-from calib_pipeline.evidence.annotations import LabelProvenance, annotations
+from calib_pipeline.evidence.annotations import LabelProvenance
+from calib_pipeline.evidence.annotations import annotations as label_evidence
 from calib_pipeline.evidence.baseline_comparators import baseline_comparators
 from calib_pipeline.evidence.evidence import Evidence, fact, figure
 from calib_pipeline.evidence.holdout_reservation import HoldoutFacts, holdout_reservation
@@ -109,7 +110,7 @@ class Ladder:
         self.ledger.ingest_labels(held.holdout_id, study.name, labels.digest, details, run_id=self.run_id or None)
         provenance = label_provenance(study, labels.frame, held.reserved_at)
         digests = self._declared_on(cell, held).digests({"holdout_reservation": digest_frame(reservation)})
-        made = annotations(study, drawn, labels, provenance, digests | {"labels file": labels.file_digest})
+        made = label_evidence(study, drawn, labels, provenance, digests | {"labels file": labels.file_digest})
         return self._stored_tables(made)
 
     def human_ceiling(self, cell: Cell, reservation: pd.DataFrame, labeled: pd.DataFrame) -> Evidence:
@@ -204,7 +205,8 @@ class Ladder:
             state=state.state,
             digests=declared.digests(_digests(above)),
         )
-        if GATES["published_record"].judge(made.evidence.rows).holds:
+        holds = GATES["published_record"].judge(made.evidence.rows).holds
+        if holds and made.content is not None and made.record_id is not None:
             self._publish(cell, held, made.content, made.record_id)
         return made.evidence
 

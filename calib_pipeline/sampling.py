@@ -83,7 +83,7 @@ def draw_holdout(
         }
     )
     unit = frame["group"].where(frame["group"].notna(), frame["item_id"])
-    wanted = allocation(frame.groupby("stratum").size().to_dict(), size, min_per_stratum)
+    wanted = allocation(_sizes(frame), size, min_per_stratum)
     if spent:
         usable = ~unit.isin(set(unit[frame["item_id"].isin(set(spent))]))
         frame, unit = frame[usable], unit[usable]
@@ -98,7 +98,11 @@ def draw_holdout(
     drawn = frame[unit_start < frame["stratum"].map(wanted)].copy()
     drawn["rank"] = drawn.groupby("stratum").cumcount() + 1
 
-    to_name = allocation(drawn.groupby("stratum").size().to_dict(), math.ceil(named_items / SHARE_OF_NAMED), 1)
+    to_name = allocation(_sizes(drawn), math.ceil(named_items / SHARE_OF_NAMED), 1)
     order = drawn.sort_values(["stratum", "item_hash", "item_id"]).groupby("stratum").cumcount()
     drawn["named"] = order.reindex(drawn.index) < drawn["stratum"].map(to_name)
     return drawn[["item_id", "stratum", "group", "content_digest", "rank", "named"]].reset_index(drop=True)
+
+
+def _sizes(frame: pd.DataFrame) -> dict[str, int]:
+    return {str(stratum): int(size) for stratum, size in frame.groupby("stratum").size().items()}

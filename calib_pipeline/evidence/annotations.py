@@ -1,7 +1,5 @@
 """What people's labels of the reserved items amount to before anyone compares them with anything."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from calib_pipeline.evidence.evidence import Evidence, EvidenceRows
 from calib_pipeline.evidence.holdout_reservation import stamp
-from calib_pipeline.tables.reasons import HARMLESS
+from calib_pipeline.tables.reasons import HARMLESS, Reason
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,9 +27,9 @@ class LabelProvenance:
 
 
 def annotations(
-    study: Study,
-    drawn: pd.DataFrame,
-    labels: Labels,
+    study: "Study",
+    drawn: "pd.DataFrame",
+    labels: "Labels",
     provenance: LabelProvenance,
     digests: Mapping[str, str | None],
 ) -> Evidence:
@@ -42,13 +40,15 @@ def annotations(
     drawn
         The reserved items.
     labels
-        The normalised label sheet: usable labels, and every other row with its reason.
+        The normalised label sheet: usable labels, and every other row with its reason. Rows of items that are not
+        reserved are counted; the others are listed.
     digests
         Digests of everything this rests on, the sheet's and the rung's above included.
     """
     rows = EvidenceRows("annotations")
     stamp(rows, digests)
-    reasons = labels.not_compared["reason"].astype(str).value_counts().to_dict()
+    counted = labels.not_compared["reason"].astype(str).value_counts()
+    reasons = {str(reason): int(count) for reason, count in counted.items()}
     for name, value in labels.counts.items():
         rows.count("label_rows", value, scope=name)
     for reason, count in sorted(reasons.items()):
@@ -85,5 +85,6 @@ def annotations(
     rows.count("repeated_labels", len(labels.repeats))
     rows.table("labels", labels.frame)
     rows.table("repeats", labels.repeats)
-    rows.table("not_compared", labels.not_compared)
+    listed = labels.not_compared[labels.not_compared["reason"].astype(str) != Reason.NOT_RESERVED.value]
+    rows.table("not_compared", listed.assign(reason=listed["reason"].astype(str)).reset_index(drop=True))
     return rows.build()

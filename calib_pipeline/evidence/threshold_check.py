@@ -62,8 +62,8 @@ def threshold_check(
     figures = CostFigures({"scorer": cost_shares(per_item)}, design, costs, plan)
     trivial = {name: figures.trivial_cost("scorer", name) for name in TRIVIAL}
     cheaper = min(trivial, key=lambda name: trivial[name])
-    for name, cost in trivial.items():
-        rows.count("trivial_cost", cost, scope=name, n=design.n)
+    for name in TRIVIAL:
+        rows.count("trivial_cost", trivial[name], scope=name, n=design.n)
     if decision.budget is not None:
         rows.count("budget", decision.budget, bar=trivial[cheaper], text=cheaper)
 
@@ -123,7 +123,7 @@ def _floor(rows: EvidenceRows, study: Study, agreement: pd.DataFrame) -> None:
             "floor", None, scope=LABELED, bar=floor.at_least, text="undefined", note="run scorer_agreement again"
         )
         return
-    row = asked.iloc[0].to_dict()
+    row = {str(key): value for key, value in asked.iloc[0].to_dict().items()}
     value, low, high = (
         None if math.isnan(row[column]) else row[column] for column in ("value", "gate_low", "gate_high")
     )

@@ -31,12 +31,12 @@ RATES = ("false_accept_decided", "false_accept_labeled", "false_reject_decided",
 
 def decisions(codes: np.ndarray) -> Floats:
     """(n, 4) decisions from codes 0 to 3."""
-    return np.eye(4)[np.asarray(codes, dtype=np.int64)]
+    return np.asarray(np.eye(4)[np.asarray(codes, dtype=np.int64)])
 
 
 def cells(accepted: Floats, decided: Floats) -> Floats:
     """(n, 2, 4) what each item adds to the table of reference (rejected, accepted) and decision."""
-    return np.einsum("nr,nd->nrd", np.stack([1 - accepted, accepted], axis=1), decided)
+    return np.asarray(np.einsum("nr,nd->nrd", np.stack([1 - accepted, accepted], axis=1), decided))
 
 
 def people_cells(joint: Floats) -> Floats:

@@ -81,7 +81,7 @@ class Figures:
         self._design = design
         self._plan = plan
         self._measures = {name: block.measure for name, block in blocks.items()}
-        self._blocks = {name: block.contributions.reshape(design.n, -1) for name, block in blocks.items()}
+        self._blocks = {name: _flat(block.contributions) for name, block in blocks.items()}
         self._present = {name: _has_pair(block) for name, block in self._blocks.items()}
         self._sums = {name: design.weights @ block for name, block in self._blocks.items()}
         self._replicates = self._resampled(set(self._blocks), plan.resamples)
@@ -167,19 +167,20 @@ class Figures:
         """The paired difference of a statistic between two blocks; a comparator's may count as at least 0."""
         value = self._difference_of(block, comparator, statistic, self._sums, at_least_zero)
         n, units = self._design.n, self._design.groups
-        name = f"{statistic}_difference"
         if not math.isfinite(float(value)):
-            return Figure(Estimate(name, None, n=n, note=_why_undefined(statistic, n)), None, units)
+            return Figure(Estimate(statistic, None, n=n, note=_why_undefined(statistic, n)), None, units)
         if n < FEWEST_PAIRS:
-            return Figure(Estimate(name, float(value), n=n, note="no interval on three or fewer pairs"), None, units)
+            return Figure(
+                Estimate(statistic, float(value), n=n, note="no interval on three or fewer pairs"), None, units
+            )
 
         def replicates_of(source: dict[str, Floats]) -> Floats:
             return self._difference_of(block, comparator, statistic, source, at_least_zero)
 
         low, high, survivors = percentile_limits(replicates_of(self._replicates), self._plan.level)
         estimate = Estimate(
-            name, float(value), low, high, n, self._plan.level, f"paired {BOOTSTRAP}", self._plan.resamples, survivors,
-            self._plan.seed, self._design.resampled,
+            statistic, float(value), low, high, n, self._plan.level, f"paired {BOOTSTRAP}", self._plan.resamples,
+            survivors, self._plan.seed, self._design.resampled,
         )  # fmt: skip
         if block not in self._gate_replicates or comparator not in self._gate_replicates:
             return Figure(estimate, None, units)
@@ -221,6 +222,10 @@ class Figures:
             return None
         limits = (min(low, point), max(high, point))
         return mover_difference((value, *mine), (point, *limits), _correlation(own, theirs))
+
+
+def _flat(contributions: Floats) -> Floats:
+    return contributions.reshape(len(contributions), math.prod(contributions.shape[1:]))
 
 
 def _has_pair(block: Floats) -> NDArray[np.bool_]:

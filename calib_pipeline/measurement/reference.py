@@ -48,7 +48,7 @@ class Labels:
     @property
     def annotators(self) -> Floats:
         """(n,) independent labels of each item."""
-        return self.accepted_counts.sum(axis=1)
+        return np.asarray(self.accepted_counts.sum(axis=1))
 
     @property
     def undecided(self) -> float:
@@ -77,7 +77,7 @@ def majority(counts: Floats) -> Floats:
     """Plurality of each row of ``counts`` (n, K); the t values tied for first get 1/t each. A row of zeros stays so."""
     top = counts.max(axis=1, keepdims=True)
     first = ((counts == top) & (top > 0)).astype(float)
-    return first / np.maximum(first.sum(axis=1, keepdims=True), 1)
+    return np.asarray(first / np.maximum(first.sum(axis=1, keepdims=True), 1))
 
 
 def median(counts: Floats) -> Floats:
@@ -96,7 +96,7 @@ def median(counts: Floats) -> Floats:
 
 def each_label(counts: Floats) -> Floats:
     """Every label counts alike: the expectation over which single annotator one had."""
-    return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    return np.asarray(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))
 
 
 CONSENSUS: dict[str, Consensus] = {

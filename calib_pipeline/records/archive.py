@@ -69,7 +69,7 @@ class RecordArchive:
         if not index.exists():
             return []
         rows = read_parquet(index.read_bytes(), str(index))
-        return [RecordEntry(**row) for row in rows.to_dict("records")]  # type: ignore[misc]
+        return [RecordEntry(*row) for row in rows[list(INDEX_COLUMNS)].itertuples(index=False)]
 
     def reindex(self) -> pd.DataFrame:
         """Make the index again from the records themselves, so that a killed run leaves nothing behind."""

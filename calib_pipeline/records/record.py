@@ -25,7 +25,7 @@ OUTSIDE_THE_ADDRESS = ("record_id", "software", "published_at")
 REQUIRED = (
     "population", "sampling", "reference", "annotators", "holdout", "rubric", "scorer", "plan", "statistics",
     "interval", "confusion", "error_rates", "refusals", "youden_j", "prevalence", "comparators", "differences",
-    "ceiling", "decision", "gates", "not_compared", "seeds", "inputs", "tables", "evidence", "claim",
+    "ceiling", "decision", "gates", "not_compared", "seeds", "inputs", "tables", "declaration", "evidence", "claim",
 )  # fmt: skip
 """The fields without which a record is not checkable."""
 
@@ -82,6 +82,7 @@ def build_record(
         "study": study.name,
         "dimension": study.dimension,
         "claim": claim,
+        "why": why,
         "headline": headline,
         "population": {
             "name": manifest.name,
@@ -175,6 +176,10 @@ def build_record(
             "labels": fact(labels, "table", "labels"),
             "comparators": fact(baselines, "table", "comparators"),
             "rows": fact(agreement, "table", "rows"),
+        },
+        "declaration": {
+            "study": study.model_dump(mode="json", by_alias=True, exclude_none=True),
+            "rubric_text": declared.rubric_text,
         },
         "evidence": {asset: compact(rows) for asset, rows in evidence.items()},
     }

@@ -1,4 +1,4 @@
-"""The labels hold when enough reserved items carry a usable, blind label that nobody saw before the scorer was frozen."""
+"""The labels hold when enough reserved items carry a usable, blind label of a set held out by someone's word."""
 
 from __future__ import annotations
 

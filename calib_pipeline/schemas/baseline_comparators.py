@@ -36,7 +36,7 @@ BASELINE_COMPARATORS = Gate(
             "baseline",
             "comparator",
             lambda rows: rows["low"].notna() & rows["high"].notna() | rows["note"].fillna("").str.len().gt(0),
-            "{scope} has no interval for {statistic}",
+            "{scope} has no interval for {statistic:words}",
             "label more items",
         ),
         Condition(

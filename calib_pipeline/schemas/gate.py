@@ -53,7 +53,7 @@ class Condition:
         if isinstance(verdict, bool):
             sentence = f"the evidence has no {self.row.replace('_', ' ')}"
             return [] if verdict else [Reason(self.name, self.rung, sentence, "run this rung again", "")]
-        failing = rows[~verdict].to_dict("records")
+        failing = [{str(key): value for key, value in row.items()} for row in rows[~verdict].to_dict("records")]
         return [
             Reason(
                 self.name,
@@ -61,6 +61,7 @@ class Condition:
                 _Sentence().format(self.sentence, **row),
                 _Sentence().format(self.next_step, **row),
                 str(row["scope"] or ""),
+                undefined=any(_is_nan(row[field]) for field in _fields(self.sentence)),
             )
             for row in failing
         ]
@@ -68,13 +69,17 @@ class Condition:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a rung does not hold: the condition, the rung that people see, a sentence with figure and bar, what to do."""
+    """Why a rung does not hold: the condition, the rung that people see, a sentence with figure and bar, what to do.
+
+    ``undefined`` marks a reason whose figure does not exist: it follows from another one where there is one.
+    """
 
     condition: str
     rung: Rung
     sentence: str
     next_step: str
     scope: str
+    undefined: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,9 @@ class Verdict:
 
     @property
     def sentence(self) -> str:
-        return "; ".join(reason.sentence for reason in self.reasons)
+        """All reasons in one sentence; what is merely undefined is left out beside a reason that has a figure."""
+        told = [reason for reason in self.reasons if not reason.undefined] or list(self.reasons)
+        return "; ".join(reason.sentence for reason in told)
 
 
 @dataclass(frozen=True)
@@ -163,20 +170,30 @@ def sound_interval(rows: pd.DataFrame) -> pd.Series[bool]:
 
 
 SOUND_INTERVAL_SENTENCE = (
-    "the interval of {statistic} ({scope}) cannot be read by a gate: [{gate_low:.3f}, {gate_high:.3f}] from "
+    "the interval of {statistic:words} ({scope}) cannot be read by a gate: [{gate_low:.3f}, {gate_high:.3f}] from "
     "{gate_survivors:.0f} of {gate_resamples:.0f} resamples over {units:.0f} {resampled}; it needs width, 95 % of the "
     "resamples, and 30 groups where groups are resampled"
 )
+
+
+def _fields(template: str) -> list[str]:
+    return [field for _, field, _, _ in string.Formatter().parse(template) if field]
+
+
+def _is_nan(value: object) -> bool:
+    return isinstance(value, float) and math.isnan(value)
 
 
 class _Sentence(string.Formatter):
     """Formats a row into a sentence: an undefined number reads "undefined", ``%`` gives a percentage."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        if value is None or (isinstance(value, float) and math.isnan(value)):
+        if value is None or _is_nan(value):
             return "undefined" if format_spec else "none stated"
         if format_spec == "%":
             return f"{100 * value:.4g} %"
+        if format_spec == "words":
+            return str(value).replace("_", " ")
         return str(super().format_field(value, format_spec))
 
     def get_value(self, key: int | str, args: Any, kwargs: Mapping[str, Any]) -> Any:

@@ -58,8 +58,8 @@ HUMAN_CEILING = Gate(
             "ceiling",
             "ceiling",
             lambda rows: rows["gate_low"] > rows["bar"],
-            "people agree with each other at {statistic} {value:.3f} [{gate_low:.3f}, {gate_high:.3f}]; the lower "
-            "bound must exceed the floor of {bar:g}",
+            "people agree with each other at {statistic:words} {value:.3f} [{gate_low:.3f}, {gate_high:.3f}]; the "
+            "lower bound must exceed the floor of {bar:g}",
             "sharpen the rubric and label again: below this floor two people read two rubrics",
         ),
     ),

@@ -42,7 +42,7 @@ SCORER_AGREEMENT = Gate(
             "interval",
             "agreement",
             lambda rows: rows["low"].notna() & rows["high"].notna() | rows["note"].fillna("").str.len().gt(0),
-            "{statistic} ({scope}) has neither an interval nor a note",
+            "{statistic:words} ({scope}) has neither an interval nor a note",
             "label more items",
         ),
         Condition(
@@ -50,8 +50,8 @@ SCORER_AGREEMENT = Gate(
             "baseline",
             "difference",
             lambda rows: rows["gate_low"] > 0,
-            "{statistic} exceeds that of {scope} by {value:.3f} [{gate_low:.3f}, {gate_high:.3f}]; the lower bound "
-            "must be above 0: {text}",
+            "{statistic:words} exceeds that of {scope} by {value:.3f} [{gate_low:.3f}, {gate_high:.3f}]; the lower "
+            "bound must be above 0: {text}",
             "{note}",
         ),
         Condition(

@@ -45,8 +45,8 @@ THRESHOLD_CHECK = Gate(
             "threshold",
             "floor",
             lambda rows: rows["gate_low"] >= rows["bar"],
-            "{statistic} is {value:.3f} [{gate_low:.3f}, {gate_high:.3f}]; the lower bound must reach the declared "
-            "floor of {bar:g}: {text}",
+            "{statistic:words} is {value:.3f} [{gate_low:.3f}, {gate_high:.3f}]; the lower bound must reach the "
+            "declared floor of {bar:g}: {text}",
             "{note}",
             required=False,
         ),

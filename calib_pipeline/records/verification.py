@@ -1,0 +1,222 @@
+"""Verifying a record: everything is rebuilt from the brought tables by digest, and compared bit for bit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from calib_pipeline.chain import MEASURING_RUNGS, Chain, Declared, Given
+from calib_pipeline.digests import digest_frame
+from calib_pipeline.evidence.evidence import Evidence
+from calib_pipeline.evidence.holdout_reservation import HoldoutFacts
+from calib_pipeline.evidence.scorer_agreement import Opening
+from calib_pipeline.evidence_store import DamagedEvidence, EvidenceStore
+from calib_pipeline.ladder import drawn_of, label_provenance
+from calib_pipeline.ledger import HoldoutSet, Ledger, LedgerError
+from calib_pipeline.records.archive import RecordArchive
+from calib_pipeline.records.publication import differences
+from calib_pipeline.records.record import Sources, address, build_record, compact
+from calib_pipeline.sampling import draw_holdout
+
+if TYPE_CHECKING:
+    from upath import UPath
+
+    from calib_pipeline.studies.project import Project
+    from calib_pipeline.studies.study import Study
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What a verification found: problems refute the record, notes do not."""
+
+    record_id: str
+    problems: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        return not self.problems
+
+
+def verify_record(project: Project, record_id: str) -> Verification:
+    """Rebuild a record from the label, score and manifest files by digest, and compare.
+
+    The ledger must be whole and hold the opening and the publication; the record's address, its row tables and the
+    evidence on disk must be what was published; and rows, consensus, folds and every figure must come out the same.
+
+    Raises
+    ------
+    InputError
+        When no record, or more than one, has that id.
+    """
+    from calib_pipeline.errors import InputError
+
+    store = EvidenceStore(project.store)
+    archive = RecordArchive(store.base)
+    file = archive.file(record_id)
+    if file is None:
+        raise InputError(
+            f"there is no record {record_id!r}, or more than one begins so",
+            expected="the id of a published record",
+            todo="`calib record list` shows them",
+        )
+    try:
+        record: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        return Verification(record_id, (f"{file.name} is no JSON: {error}",), ())
+    found = list(_findings(project, store, file, record))
+    problems = tuple(sentence for kind, sentence in found if kind == "problem")
+    notes = tuple(sentence for kind, sentence in found if kind == "note")
+    return Verification(str(record.get("record_id", record_id)), problems, notes)
+
+
+def _findings(project: Project, store: EvidenceStore, file: UPath, record: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    if address(record) != record.get("record_id") or file.stem != record.get("record_id"):
+        yield "problem", "the record's content has another address than its name: it was edited"
+    try:
+        with Ledger.open(project.ledger, read_only=True) as ledger:
+            yield from (("problem", f"the ledger: {problem}") for problem in ledger.verify())
+            yield from _ledger_findings(ledger, record)
+            yield from _evidence_on_disk(ledger, store, record)
+            yield from _rebuilt_findings(project, ledger, store, record)
+    except LedgerError as error:
+        yield "problem", f"the ledger cannot be read: {error}"
+    except DamagedEvidence as error:
+        yield "problem", str(error)
+    except (KeyError, TypeError, AttributeError, StopIteration) as error:
+        yield "problem", f"the record lacks what it is rebuilt from: {type(error).__name__} {error}"
+    yield from _brought_tables(project, record)
+
+
+def _ledger_findings(ledger: Ledger, record: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    head = record["holdout"]["ledger_head"]
+    opening = next((event for event in ledger.events() if event.hash == head), None)
+    if opening is None:
+        yield "problem", "the ledger does not hold the opening that the record names: its history was rewritten or cut"
+    elif opening.event != "opened" or opening.config_digest != record["scorer"]["digest"]:
+        yield "problem", f"event {opening.seq} of the ledger is not the opening of this configuration"
+    if record["kind"] == "measurement":
+        published = {entry.record_id for entry in ledger.published(record["study"], record["population"]["name"])}
+        if record["record_id"] not in published:
+            yield "problem", "the ledger does not hold the publication of this record"
+
+
+def _evidence_on_disk(ledger: Ledger, store: EvidenceStore, record: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Evidence that is still the newest must be on disk as it was published."""
+    study, population = record["study"], record["population"]["name"]
+    newest = ledger.newest_evidence_all()
+    for asset in MEASURING_RUNGS:
+        entry = newest.get((study, population, asset))
+        if entry is None or record["kind"] != "measurement":
+            continue
+        rows = store.read_evidence(asset, population, study)
+        if rows is None:
+            yield "problem", f"the evidence of {asset} is not on disk"
+        elif digest_frame(rows) != entry.digest:
+            yield "problem", f"the evidence of {asset} on disk is not what the ledger has as event {entry.seq}"
+        elif differences(asset, record["evidence"][asset], compact(rows)):
+            yield "note", f"the evidence of {asset} on disk is newer than this record"
+
+
+def _rebuilt_findings(
+    project: Project, ledger: Ledger, store: EvidenceStore, record: dict[str, Any]
+) -> Iterator[tuple[str, str]]:
+    study = declared_study(record)
+    declared, given = _given(ledger, store, record, study)
+    yield from _draw_findings(declared, given, record)
+    chain = Chain(given)
+    for again in chain.rungs():
+        if again.asset in record["evidence"]:
+            found = differences(again.asset, record["evidence"][again.asset], compact(again.rows))
+            yield from (("problem", f"does not recompute: {difference}") for difference in found)
+        yield from _row_tables(store, again)
+    evidence = {asset: made.rows for asset, made in chain.evidence.items()}
+    inputs = record["inputs"]
+    sources = Sources(inputs["manifest"], inputs["labels"], inputs["scores"], inputs["paths"])
+    rebuilt = build_record(
+        declared, evidence, sources, kind=record["kind"], state=record["holdout"]["state"], why=record["why"]
+    )
+    rebuilt = json.loads(json.dumps(rebuilt))
+    for field, value in rebuilt.items():
+        if record.get(field) != value:
+            yield "problem", f"does not recompute: the field {field}"
+
+
+def declared_study(record: dict[str, Any]) -> Study:
+    """The study as it was declared when the record was made."""
+    from calib_pipeline.studies.study import Study
+
+    return Study.model_validate(record["declaration"]["study"])
+
+
+def _given(ledger: Ledger, store: EvidenceStore, record: dict[str, Any], study: Study) -> tuple[Declared, Given]:
+    """What the rungs are computed from, read again from the kept copies of the brought tables."""
+    from calib_pipeline.tables.annotations import read_labels
+    from calib_pipeline.tables.items import read_manifest
+    from calib_pipeline.tables.scores import read_scores
+
+    inputs, holdout = record["inputs"], record["holdout"]
+    header = next(header for header in ledger.sets() if header.holdout_id == holdout["set"])
+    held = HoldoutSet(**{**header.__dict__, "items": ledger.items(header.holdout_id)})
+    reserved = {item.item_id for item in held.items}
+    manifest = read_manifest(str(store.input_path(inputs["manifest"])), record["population"]["name"])
+    known = set(manifest.frame["item_id"])
+    labels = read_labels(str(store.input_path(inputs["labels"])), study, reserved, known)
+    scores = read_scores(str(store.input_path(inputs["scores"])), study, reserved, known)
+    rubric = record["declaration"]["rubric_text"]
+    declared = Declared(study, rubric, manifest, scores.rows_digest, held.holdout_id)
+    opening = Opening(
+        "measurement" if record["kind"] == "measurement" else "diagnostic",
+        None,
+        int(holdout["configurations_registered"]),
+        int(holdout["earlier_attempts"]),
+        holdout["ledger_head"],
+    )
+    reused = holdout["state"] == "reused"
+    facts = HoldoutFacts(
+        held.holdout_id, held.generation, registered=not reused, why_not=record["why"] if reused else None, spent=0
+    )
+    provenance = label_provenance(study, labels.frame, held.reserved_at)
+    given = Given(declared, drawn_of(held), facts, labels, labels.file_digest, provenance, scores, opening)
+    return declared, given
+
+
+def _draw_findings(declared: Declared, given: Given, record: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """A first generation is drawn from the whole population, so that its draw can be repeated."""
+    if record["holdout"]["generation"] != 1:
+        return
+    again = draw_holdout(
+        declared.manifest.frame,
+        size=declared.study.holdout.size,
+        seed=declared.study.holdout.seed,
+        min_per_stratum=declared.study.holdout.min_per_stratum,
+        named_items=1,
+    )
+    if set(again["item_id"]) != set(given.drawn["item_id"]):
+        yield "problem", "the reserved items are not the ones that the seed draws from the population"
+
+
+def _row_tables(store: EvidenceStore, again: Evidence) -> Iterator[tuple[str, str]]:
+    for name, frame in again.tables.items():
+        digest = digest_frame(frame)
+        try:
+            store.get_table(digest)
+        except DamagedEvidence as error:
+            yield "problem", f"the row table {name} of {again.asset}: {error}"
+
+
+def _brought_tables(project: Project, record: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Brought tables may change after a record: the record stands for those of its digests."""
+    from calib_pipeline.errors import InputError
+    from calib_pipeline.tables.source import read_source
+
+    for name, shown in record.get("inputs", {}).get("paths", {}).items():
+        path = shown if "://" in shown or Path(shown).is_absolute() else str(project.root / shown)
+        try:
+            if read_source(path).digest != record["inputs"][name]:
+                yield "note", f"{shown} has changed since; the record rests on the kept copy of what it was"
+        except InputError:
+            yield "note", f"{shown} cannot be read any more; the record rests on the kept copy"
