@@ -32,7 +32,8 @@ def resample_sums(contributions: NDArray[Any], design: Design, *, resamples: int
     """Weighted column sums of every bootstrap replicate.
 
     Within each stratum, units (rows, or groups where the design has them) are drawn with replacement, as many as there
-    are. Columns that must be compared in the same replicate belong into one call.
+    are. Columns that must be compared in the same replicate belong into one call. The replicates depend on what the
+    rows contribute, not on their order.
 
     Parameters
     ----------
@@ -214,6 +215,7 @@ def _add_stratum(sums: Floats, codes: Ints, patterns: Floats, rng: np.random.Gen
         return
     few = distinct * _ROWS_PER_PATTERN <= units
     present = np.bincount(codes, minlength=distinct)
+    in_order = np.repeat(np.arange(distinct), present)
     block = max(1, min(resamples, _CELLS_AT_ONCE // distinct))
     drawn = np.empty((block, distinct))
     for start in range(0, resamples, block):
@@ -221,19 +223,24 @@ def _add_stratum(sums: Floats, codes: Ints, patterns: Floats, rng: np.random.Gen
         if few:
             counts[:] = _multinomial(present, len(counts), rng)
         else:
-            _count_draws(counts, codes, rng)
+            _count_draws(counts, in_order, rng)
         sums[start : start + block] += counts @ patterns
 
 
 def _count_draws(counts: Floats, codes: Ints, rng: np.random.Generator) -> None:
-    """Fill each row of `counts` (b, p) with how often each code comes up in as many draws as there are codes."""
+    """Fill each row of `counts` (b, p) with how often each code comes up in as many draws as there are codes.
+
+    The codes 0..p-1 are sorted, so that the replicates do not depend on the order of the rows.
+    """
     units, distinct = len(codes), counts.shape[1]
+    each_once = distinct == units and bool((codes == np.arange(units)).all())
     narrow = np.uint16 if units <= 2**16 else np.uint32
     block = max(1, _CELLS_IN_CACHE // units)
     offsets = (np.arange(block) * distinct)[:, None]
     for start in range(0, len(counts), block):
         rows = min(block, len(counts) - start)
-        drawn = codes[rng.integers(0, units, size=(rows, units), dtype=narrow)]
+        places = rng.integers(0, units, size=(rows, units), dtype=narrow)
+        drawn = places.astype(np.intp) if each_once else codes[places]
         drawn += offsets[:rows]
         counts[start : start + rows] = np.bincount(drawn.ravel(), minlength=rows * distinct).reshape(rows, distinct)
 
