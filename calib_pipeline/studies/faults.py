@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -14,6 +16,7 @@ from calib_pipeline.errors import InputError
 from calib_pipeline.studies.declared import Refusal
 from calib_pipeline.studies.documents import Document, Key
 
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_. -]*|…")
 _WANTED = {
     "int_type": "a whole number",
     "int_from_float": "a whole number",
@@ -29,10 +32,21 @@ _WANTED = {
 }
 
 
+@dataclass(frozen=True)
+class _Found:
+    line: int
+    path: Key
+    fault: InputError
+    missing: bool = False
+    meant: Key | None = None
+
+
 def faults_of(error: ValidationError, document: Document, model: type[BaseModel]) -> list[InputError]:
     """Each fault that the model found in the document, in the order of the file's lines."""
     found = [_fault(detail, document, model) for detail in error.errors(include_url=False)]
-    return [fault for _, fault in sorted(found, key=lambda pair: pair[0])]
+    misspelled = {one.meant for one in found}
+    told = [one for one in found if not (one.missing and one.path in misspelled)]
+    return [one.fault for one in sorted(told, key=lambda one: one.line)]
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
@@ -42,7 +56,7 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     return by_fold[close[0]] if close else None
 
 
-def _fault(detail: Any, document: Document, model: type[BaseModel]) -> tuple[int, InputError]:
+def _fault(detail: Any, document: Document, model: type[BaseModel]) -> _Found:
     kind: str = detail["type"]
     context = detail.get("ctx", {})
     refusal = context.get("error")
@@ -53,8 +67,11 @@ def _fault(detail: Any, document: Document, model: type[BaseModel]) -> tuple[int
     place = document.place(path)
     dotted = _dotted(path)
     expected: str | None
+    meant: Key | None = None
     if kind == "extra_forbidden":
-        what, expected, todo = _unknown_key(path, section)
+        close = nearest(str(path[-1]), _known_keys(section))
+        meant = (*path[:-1], close) if close else None
+        what, expected, todo = _unknown_key(path, section, close)
     elif kind == "missing":
         what = f"the key '{dotted}' is missing{_meaning(info)}"
         expected, todo = None, _example(path, info)
@@ -69,12 +86,12 @@ def _fault(detail: Any, document: Document, model: type[BaseModel]) -> tuple[int
         what, expected, todo = f"'{dotted}': {refusal.what}" if dotted else refusal.what, refusal.expected, None
     else:
         what, expected, todo = _wrong_value(detail, kind, context, dotted, info, path)
-    return place.line, InputError(what, where=str(place), expected=expected, todo=todo)
+    fault = InputError(what, where=str(place), expected=expected, todo=todo)
+    return _Found(place.line, path, fault, kind == "missing", meant)
 
 
-def _unknown_key(path: Key, section: type[BaseModel] | None) -> tuple[str, str | None, str | None]:
-    known = _known_keys(section) if section else {}
-    close = nearest(str(path[-1]), known)
+def _unknown_key(path: Key, section: type[BaseModel] | None, close: str | None) -> tuple[str, str | None, str | None]:
+    known = _known_keys(section)
     expected = f"one of {', '.join(known)}" if known else None
     todo = None
     if close is not None:
@@ -126,10 +143,10 @@ def _walk(loc: Key, data: Any, model: type[BaseModel]) -> tuple[Key, type[BaseMo
             path.append(element)
             current = current.get(element)
             if by_name:
-                by_name = False
+                by_name, field = False, None
                 continue
             holder = section
-            field = _known_keys(section).get(str(element)) if section else None
+            field = _known_keys(section).get(str(element))
             models = _models_in(field.annotation) if field else []
             section, variants = (models[0], []) if len(models) == 1 else (None, models)
             by_name = bool(models) and field is not None and get_origin(field.annotation) is dict
@@ -139,7 +156,9 @@ def _walk(loc: Key, data: Any, model: type[BaseModel]) -> tuple[Key, type[BaseMo
     return tuple(path), holder, field
 
 
-def _known_keys(section: type[BaseModel]) -> dict[str, FieldInfo]:
+def _known_keys(section: type[BaseModel] | None) -> dict[str, FieldInfo]:
+    if section is None:
+        return {}
     return {info.alias or name: info for name, info in section.model_fields.items()}
 
 
@@ -165,9 +184,8 @@ def _flow(value: Any) -> str:
         return "{" + ", ".join(f"{key}: {_flow(inner)}" for key, inner in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(_flow(inner) for inner in value) + "]"
-    if isinstance(value, str) and not value.replace("-", "").replace(" ", "").isalpha():
-        return json.dumps(value, ensure_ascii=False)
-    return json.dumps(value) if not isinstance(value, str) else value
+    plain = isinstance(value, str) and _PLAIN.fullmatch(value)
+    return value if plain else json.dumps(value, ensure_ascii=False)
 
 
 def _shown(value: Any) -> str:
