@@ -123,11 +123,13 @@ def fold_labels(study: Study, drawn: pd.DataFrame, labels: pd.DataFrame, stratum
     drawn
         ``item_id, stratum, group, named`` of the reserved items.
     labels
-        Usable labels: ``item_id, annotator_id, code, number, role``; one an annotator and item.
+        Usable labels: ``item_id, annotator_id, code, number, role``; one an annotator and item. Those of other items
+        are left out.
     stratum_sizes
         Items of the population in each stratum.
     """
     scale = study.scale
+    labels = labels[labels["item_id"].isin(set(drawn["item_id"]))]
     own = labels[labels["role"].fillna("annotator") != "adjudicator"]
     judged = labels[labels["role"].fillna("annotator") == "adjudicator"]
     items = drawn[drawn["item_id"].isin(set(labels["item_id"]))].sort_values("item_id", ignore_index=True)
