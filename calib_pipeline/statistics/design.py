@@ -192,7 +192,7 @@ def _coded(name: str, labels: Labels, n: int) -> Ints:
 
 def _refuse_split_groups(group: Ints, strata: Ints) -> None:
     home = np.zeros(int(group.max()) + 1, dtype=np.intp)
-    home[group] = strata
+    home[group[::-1]] = strata[::-1]
     split = np.flatnonzero(home[group] != strata)
     if split.size:
         raise ValueError(

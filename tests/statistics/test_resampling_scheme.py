@@ -34,6 +34,7 @@ from calib_pipeline.statistics.resampling import distinct_rows
 
 Floats = NDArray[np.float64]
 B = 4000
+FEWER = 1500
 
 
 def pairs(n: int, values: int, agree: float = 0.7) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -122,15 +123,15 @@ def test_correlations_of_resampled_moments_and_counts_are_distributed_as_those_o
     x = rng.normal(size=120)
     y = np.round(x + rng.normal(size=120), 1)
     w = design.weights
-    fast = pearson_of_moments(resample_sums(moment_contributions(x, y), design, resamples=B, seed=8))
+    fast = pearson_of_moments(resample_sums(moment_contributions(x, y), design, resamples=FEWER, seed=8))
 
     def slow(rows: NDArray[np.intp]) -> float:
         covariance = np.cov(x[rows], y[rows], aweights=w[rows])
         return float(covariance[0, 1] / math.sqrt(covariance[0, 0] * covariance[1, 1]))
 
-    assert_one_distribution(fast, rows_drawn(design, slow, B))
-    ranked = weighted_spearman(x, y, resample_counts(design, resamples=B, seed=9))
-    by_rows = rows_drawn(design, lambda rows: float(weighted_spearman(x[rows], y[rows], w[rows][None])[0]), B)
+    assert_one_distribution(fast, rows_drawn(design, slow, FEWER))
+    ranked = weighted_spearman(x, y, resample_counts(design, resamples=FEWER, seed=9))
+    by_rows = rows_drawn(design, lambda rows: float(weighted_spearman(x[rows], y[rows], w[rows][None])[0]), FEWER)
     assert_one_distribution(ranked, by_rows)
 
 
