@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from calib_pipeline.evidence.annotations import LabelProvenance
 from calib_pipeline.evidence.annotations import annotations as label_evidence
 from calib_pipeline.evidence.baseline_comparators import baseline_comparators
-from calib_pipeline.evidence.evidence import Evidence, fact
+from calib_pipeline.evidence.evidence import Evidence
 from calib_pipeline.evidence.holdout_reservation import HoldoutFacts, holdout_reservation
 from calib_pipeline.evidence.human_ceiling import human_ceiling
 from calib_pipeline.evidence.scorer_agreement import Opening, readiness, scorer_agreement
@@ -45,16 +46,16 @@ class Declared:
     scores_digest: str | None
     holdout_id: str
 
-    @property
+    @cached_property
     def configuration(self) -> str:
         """The digest that names the instrument."""
         return configuration_digest(self.study, self.rubric_text, self.scores_digest)
 
-    @property
+    @cached_property
     def plan(self) -> str:
         return plan_digest(self.study)
 
-    @property
+    @cached_property
     def strata(self) -> dict[str, int]:
         """Items of the population in each stratum."""
         return {str(name): int(size) for name, size in self.manifest.frame.groupby("stratum").size().items()}
@@ -150,6 +151,10 @@ def is_ready(study: Study, labels: pd.DataFrame, scores: pd.DataFrame) -> bool:
     return readiness(set(labels["item_id"]), scores).enough(study)
 
 
-def stamped(rows: pd.DataFrame, part: str) -> str | None:
-    """The digest that evidence was stamped with."""
-    return fact(rows, "digest", part)
+def stamped(rows: pd.DataFrame) -> dict[str, str | None]:
+    """The digests that evidence was stamped with, by part."""
+    stamps = rows[rows["name"] == "digest"]
+    return {
+        str(part): digest if isinstance(digest, str) else None
+        for part, digest in zip(stamps["scope"], stamps["text"], strict=True)
+    }

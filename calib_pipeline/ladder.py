@@ -73,6 +73,8 @@ class Ladder:
         self.store = EvidenceStore(project.store)
         self.archive = RecordArchive(self.store.base)
         self._tables = TableCache(project)
+        self._sets: dict[str, HoldoutSet] = {}
+        self._declarations: dict[tuple[str, str, str], Declared] = {}
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -258,7 +260,7 @@ class Ladder:
         """Enter written evidence in the ledger: from now on it is the newest of its rung."""
         gate = GATES.get(evidence.asset)
         holds = gate is None or gate.judge(evidence.rows).holds
-        held = stamped(evidence.rows, "set")
+        held = stamped(evidence.rows).get("set")
         self.ledger.record_evidence(
             cell.study, cell.population, evidence.asset, evidence.digest, holds, held, run_id=self.run_id or None
         )
@@ -297,9 +299,10 @@ class Ladder:
         declared = self.declared(cell)
         if declared is None:
             return ["set"]
-        parts = [part for part, digest in declared.digests().items() if stamped(rows, part) != digest]
+        stamps = stamped(rows)
+        parts = [part for part, digest in declared.digests().items() if stamps.get(part) != digest]
         for above in MEASURING_RUNGS:
-            used = stamped(rows, f"above: {above}")
+            used = stamps.get(f"above: {above}")
             newest = self.ledger.newest_evidence(cell.study, cell.population, above) if used is not None else None
             if newest is not None and newest.digest != used:
                 parts.append(f"the evidence of {above}")
@@ -323,9 +326,14 @@ class Ladder:
             held = self._with_items(header.holdout_id)
             if self._state(cell, held).state == "measured":
                 return held
-        current = self.ledger.current_set(study.dimension, cell.population)
-        if current is None or current.population_digest != manifest.digest:
+        newest = [
+            header
+            for header in self.ledger.sets()
+            if (header.dimension, header.population) == (study.dimension, cell.population)
+        ]
+        if not newest or newest[-1].population_digest != manifest.digest:
             return None
+        current = self._with_items(newest[-1].holdout_id)
         if study.holdout.role == "holdout" and self._state(cell, current).state in ("reused", "fitted"):
             return None
         return current
@@ -389,12 +397,24 @@ class Ladder:
         return [self._registration(study, held, cell.population) for study in self._studies_beside(cell)]
 
     def _registration(self, study: Study, held: HoldoutSet | None, population: str) -> Registration:
-        scores = None if held is None else self._scores_digest(study, population, held)
-        rubric = self.project.rubric_text(study)
-        declared = Declared(study, rubric, self._tables.manifest(population), scores, "")
+        declared = self._declaration(study, population, held)
         return Registration(
-            study.name, declared.configuration, declared.plan, scores, study.supports_status, study.holdout.role
+            study.name,
+            declared.configuration,
+            declared.plan,
+            declared.scores_digest,
+            study.supports_status,
+            study.holdout.role,
         )
+
+    def _declaration(self, study: Study, population: str, held: HoldoutSet | None) -> Declared:
+        """What is declared on a set, as this run first saw it: all its rungs rest on the same declarations."""
+        key = (study.name, population, "" if held is None else held.holdout_id)
+        if key not in self._declarations:
+            scores = None if held is None else self._scores_digest(study, population, held)
+            rubric, manifest = self.project.rubric_text(study), self._tables.manifest(population)
+            self._declarations[key] = Declared(study, rubric, manifest, scores, key[2])
+        return self._declarations[key]
 
     def _scores_digest(self, study: Study, population: str, held: HoldoutSet) -> str | None:
         """The digest of a table's rows for the set; None where they are not there yet or cannot be read."""
@@ -420,8 +440,11 @@ class Ladder:
         return self._with_items(holdout_id)
 
     def _with_items(self, holdout_id: str) -> HoldoutSet:
-        header = next(header for header in self.ledger.sets() if header.holdout_id == holdout_id)
-        return HoldoutSet(**{**header.__dict__, "items": self.ledger.items(holdout_id)})
+        """A set of the ledger; it never changes, so it is read once."""
+        if holdout_id not in self._sets:
+            header = next(header for header in self.ledger.sets() if header.holdout_id == holdout_id)
+            self._sets[holdout_id] = HoldoutSet(**{**header.__dict__, "items": self.ledger.items(holdout_id)})
+        return self._sets[holdout_id]
 
     # Events
 
@@ -540,14 +563,7 @@ class Ladder:
         return self._tables.scores(study, population, reserved)
 
     def _declared_on(self, cell: Cell, held: HoldoutSet) -> Declared:
-        study = self._study(cell)
-        return Declared(
-            study,
-            self.project.rubric_text(study),
-            self._manifest(cell),
-            self._scores_digest(study, cell.population, held),
-            held.holdout_id,
-        )
+        return self._declaration(self._study(cell), cell.population, held)
 
     def _table(self, rows: pd.DataFrame, name: str) -> pd.DataFrame:
         digest = fact(rows, "table", name)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from calib_pipeline.digests import digest_frame
 from calib_pipeline.evidence.evidence import EVIDENCE_COLUMNS, NUMBER_COLUMNS
 
 if TYPE_CHECKING:
@@ -99,6 +100,9 @@ class Verdict:
         return "; ".join(reason.sentence for reason in told)
 
 
+MOST_REMEMBERED = 64
+
+
 @dataclass(frozen=True)
 class Gate:
     """The gate of one asset."""
@@ -120,6 +124,19 @@ class Gate:
 
     def judge(self, rows: pd.DataFrame) -> Verdict:
         """Validate the evidence; the reasons are those of every check that failed."""
+        digest = digest_frame(rows)
+        if digest not in self._judged:
+            if len(self._judged) >= MOST_REMEMBERED:
+                self._judged.clear()
+            self._judged[digest] = self._validated(rows)
+        return self._judged[digest]
+
+    @cached_property
+    def _judged(self) -> dict[str, Verdict]:
+        """Verdicts by content: the same evidence is loaded by every rung below, and has one verdict."""
+        return {}
+
+    def _validated(self, rows: pd.DataFrame) -> Verdict:
         from pandera.errors import SchemaErrors
 
         try:
