@@ -75,7 +75,7 @@ class Labels:
 
 def majority(counts: Floats) -> Floats:
     """Plurality of each row of ``counts`` (n, K); the t values tied for first get 1/t each. A row of zeros stays so."""
-    top = counts.max(axis=1, keepdims=True)
+    top = counts.max(axis=1, keepdims=True, initial=0.0)
     first = ((counts == top) & (top > 0)).astype(float)
     return np.asarray(first / np.maximum(first.sum(axis=1, keepdims=True), 1))
 
