@@ -86,6 +86,7 @@ class Given:
     labels_file: str | None
     provenance: LabelProvenance
     scores: Scores
+    panel: Mapping[str, Scores]
     opening: Opening | None
 
 
@@ -133,7 +134,9 @@ class Chain:
                     given.drawn,
                     given.labels.frame,
                     comparators,
+                    self.evidence["human_ceiling"].rows,
                     given.scores.frame,
+                    {scorer_id: scores.frame for scorer_id, scores in given.panel.items()},
                     given.opening,
                     digests,
                 )

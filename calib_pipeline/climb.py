@@ -88,6 +88,10 @@ def climb(
         labels_file=None,
         provenance=LabelProvenance("declaration" if study.holdout.prior_access else "reservation"),
         scores=outputs,
+        panel={
+            scorer.id: normalise_scores(raw_table(scores, "scores"), study, reserved, known, scorer)
+            for scorer in study.panel
+        },
         opening=Opening("measurement", None, configurations, 0, None) if ready else None,
     )
     return judged(Chain(given))

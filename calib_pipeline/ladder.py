@@ -177,7 +177,9 @@ class Ladder:
             drawn,
             labels,
             self._table(baselines, "comparators"),
+            ceiling,
             scores.frame,
+            {scorer_id: of_one.frame for scorer_id, of_one in self._panel(study, cell.population, drawn).items()},
             opening,
             declared.digests(_digests(above)),
         )
@@ -209,7 +211,8 @@ class Ladder:
         )
         holds = GATES["published_record"].judge(made.evidence.rows).holds
         if holds and made.content is not None and made.record_id is not None:
-            self._publish(cell, held, made.content, made.record_id)
+            rows = self._table(above["scorer_agreement"], "rows")
+            self._publish(cell, held, made.content, made.record_id, rows)
         return made.evidence
 
     def diagnostic_record(self, cell: Cell) -> Evidence:
@@ -251,7 +254,7 @@ class Ladder:
         if made.content is not None and made.record_id is not None:
             for frame in made.tables.values():
                 self.store.put_table(frame)
-            self.archive.write(made.content, made.record_id)
+            self.archive.write(made.content, made.record_id, made.tables["rows"])
         return made.evidence
 
     # What stands on disk
@@ -296,11 +299,13 @@ class Ladder:
 
     def stale_parts(self, cell: Cell, asset: str, rows: pd.DataFrame) -> list[str]:
         """The parts in which stored evidence differs from what is declared now, or from the rungs above it."""
-        declared = self.declared(cell)
-        if declared is None:
-            return ["set"]
         stamps = stamped(rows)
-        parts = [part for part, digest in declared.digests().items() if stamps.get(part) != digest]
+        serving = self._set_for(cell)
+        made_on = self._set_named(stamps.get("set")) or serving
+        now = self._declaration(self._study(cell), cell.population, made_on).digests()
+        parts = [part for part, digest in now.items() if part != "set" and stamps.get(part) != digest]
+        if serving is None or serving.holdout_id != stamps.get("set"):
+            parts.append("set")
         for above in MEASURING_RUNGS:
             used = stamps.get(f"above: {above}")
             newest = self.ledger.newest_evidence(cell.study, cell.population, above) if used is not None else None
@@ -439,6 +444,10 @@ class Ladder:
         assert holdout_id is not None
         return self._with_items(holdout_id)
 
+    def _set_named(self, holdout_id: str | None) -> HoldoutSet | None:
+        known = any(header.holdout_id == holdout_id for header in self.ledger.sets())
+        return self._with_items(holdout_id) if known and holdout_id is not None else None
+
     def _with_items(self, holdout_id: str) -> HoldoutSet:
         """A set of the ledger; it never changes, so it is read once."""
         if holdout_id not in self._sets:
@@ -503,8 +512,10 @@ class Ladder:
             fact(agreement, "ledger_head"),
         )
 
-    def _publish(self, cell: Cell, held: HoldoutSet, content: Mapping[str, Any], record_id: str) -> None:
-        self.archive.write(content, record_id)
+    def _publish(
+        self, cell: Cell, held: HoldoutSet, content: Mapping[str, Any], record_id: str, rows: pd.DataFrame
+    ) -> None:
+        self.archive.write(content, record_id, rows)
         self.ledger.publish(
             cell.study, cell.population, record_id, held.holdout_id, {"claim": content["claim"]},
             run_id=self.run_id or None,
@@ -534,6 +545,7 @@ class Ladder:
             labels_file=labels.file_digest,
             provenance=label_provenance(study, labels.frame, held.reserved_at),
             scores=self._scores(study, cell.population, reserved),
+            panel=self._panel(study, cell.population, drawn_of(held)),
             opening=opening,
         )
 
@@ -561,6 +573,10 @@ class Ladder:
 
     def _scores(self, study: Study, population: str, reserved: set[str]) -> Scores:
         return self._tables.scores(study, population, reserved)
+
+    def _panel(self, study: Study, population: str, drawn: pd.DataFrame) -> dict[str, Scores]:
+        reserved = set(drawn["item_id"])
+        return {scorer.id: self._tables.scores(study, population, reserved, scorer) for scorer in study.panel}
 
     def _declared_on(self, cell: Cell, held: HoldoutSet) -> Declared:
         return self._declaration(self._study(cell), cell.population, held)

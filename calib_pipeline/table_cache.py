@@ -11,6 +11,7 @@ from calib_pipeline.digests import digest_json
 
 if TYPE_CHECKING:
     from calib_pipeline.studies.project import Project
+    from calib_pipeline.studies.sections import Scorer
     from calib_pipeline.studies.study import Study
     from calib_pipeline.tables.annotations import Labels
     from calib_pipeline.tables.items import Manifest
@@ -41,8 +42,8 @@ class TableCache:
         key = ("labels", url, _meaning(study), digest_json(sorted(reserved)))
         return self._once(key, url, lambda: read_labels(url, study, reserved, known))
 
-    def scores(self, study: Study, population: str, reserved: set[str]) -> Scores:
-        """The scorer's outputs of a study on a population, for the reserved items."""
+    def scores(self, study: Study, population: str, reserved: set[str], scorer: Scorer | None = None) -> Scores:
+        """A scorer's outputs of a study on a population, for the reserved items; by default the study's own scorer."""
         from calib_pipeline.errors import InputError
         from calib_pipeline.tables.scores import read_scores
 
@@ -52,8 +53,8 @@ class TableCache:
             )
         url = self._project.path(study.data.scores, population)
         known = set(self.manifest(population).frame["item_id"])
-        key = ("scores", url, _meaning(study), digest_json(sorted(reserved)))
-        return self._once(key, url, lambda: read_scores(url, study, reserved, known))
+        key = ("scores", url, _meaning(study), digest_json(sorted(reserved)), (scorer or study.scorer).id)
+        return self._once(key, url, lambda: read_scores(url, study, reserved, known, scorer))
 
     def content(self, url: str) -> bytes:
         """The bytes of a table."""

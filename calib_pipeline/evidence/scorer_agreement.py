@@ -30,13 +30,14 @@ from calib_pipeline.measurement.directional import (
     cells,
     confusion_of,
     cost_shares,
+    decision_accuracy,
     decisions,
     error_rate,
 )
 from calib_pipeline.measurement.figures import Block, Figure, Figures, IntervalPlan
 from calib_pipeline.measurement.measures import LOWER_IS_BETTER, LevelMeasure, RangeMeasure, measure_of
 from calib_pipeline.measurement.reference import Floats, Labels, fold_labels
-from calib_pipeline.statistics import Estimate, wilson
+from calib_pipeline.statistics import Estimate, latent_accuracy, wilson
 from calib_pipeline.statistics.paired import labels_to_decide
 
 if TYPE_CHECKING:
@@ -97,7 +98,9 @@ def scorer_agreement(
     drawn: pd.DataFrame,
     labels: pd.DataFrame,
     comparators: pd.DataFrame,
+    ceiling: pd.DataFrame,
     scores: pd.DataFrame,
+    panel: Mapping[str, pd.DataFrame],
     opening: Opening | None,
     digests: Mapping[str, str | None],
 ) -> Evidence:
@@ -109,8 +112,12 @@ def scorer_agreement(
         The reserved items and their usable labels.
     comparators
         The comparators' answers, as `baseline_comparators` stores them.
+    ceiling
+        The evidence of `human_ceiling`, for the flip rate of the reference.
     scores
-        ``item_id, status, code, number, raw, confidence, explanation`` of the scorer's outputs.
+        ``item_id, status, code, number, confidence, explanation`` of the scorer's outputs.
+    panel
+        The same of other scorers, by id: measured at the same opening, without a status of their own.
     opening
         How the set was opened; None where it was not, since too little is scored.
     """
@@ -143,9 +150,18 @@ def scorer_agreement(
             _add(rows, "agreement", figures.figure(scope, statistic), scope=scope)
     _per_stratum(rows, study, met, plan)
     _directional(rows, met, plan)
+    _against_label_noise(rows, met, ceiling, plan)
+    _panel(rows, met, panel, plan)
     _differences(rows, study, met, figures, sorted(beaten), plan)
     rows.table("rows", met.rows())
     return rows.build()
+
+
+def outputs_on(labels: Labels, scores: pd.DataFrame) -> pd.DataFrame:
+    """A scorer's outputs in the order of the labeled items; an item without one has failed."""
+    outputs = scores.set_index("item_id").reindex(labels.items["item_id"]).reset_index()
+    outputs["status"] = outputs["status"].fillna("error")
+    return outputs
 
 
 @dataclass(frozen=True)
@@ -170,10 +186,7 @@ class Meeting:
         scores: pd.DataFrame,
     ) -> Meeting:
         folded = fold_labels(study, drawn, labels, dict(strata))
-        ids = folded.items["item_id"]
-        outputs = scores.set_index("item_id").reindex(ids).reset_index()
-        outputs["status"] = outputs["status"].fillna("error")
-        beside = comparators.set_index("item_id").reindex(ids)
+        beside = comparators.set_index("item_id").reindex(folded.items["item_id"])
 
         def columns(prefix: str) -> dict[str, Floats]:
             return {
@@ -182,7 +195,7 @@ class Meeting:
                 if str(name).startswith(prefix)
             }
 
-        return cls(study, folded, outputs, columns("answer: "), columns("feature: "), labels)
+        return cls(study, folded, outputs_on(folded, scores), columns("answer: "), columns("feature: "), labels)
 
     @property
     def measure(self) -> LevelMeasure | RangeMeasure:
@@ -351,6 +364,28 @@ def _directional(rows: EvidenceRows, met: Meeting, plan: IntervalPlan) -> None:
         rows.figure("error_rate", error_rate(rate, met.cells, design, plan.level), scope="scorer")
     for statistic in ("sensitivity", "specificity", "youden_j"):
         _add(rows, "error_rate", bootstrap_of_cells(statistic, met.cells, design, plan), scope="scorer")
+
+
+def _against_label_noise(rows: EvidenceRows, met: Meeting, ceiling: pd.DataFrame, plan: IntervalPlan) -> None:
+    """Accuracy against the latent truth if errors were independent, with a warning where the labels are exhausted."""
+    accuracy = decision_accuracy(met.cells, met.labels.design, plan.level)
+    rows.figure("decision_accuracy", accuracy, scope="scorer")
+    noise = ceiling[(ceiling["name"] == "label_noise") & (ceiling["statistic"] == "reference_flip_rate")]
+    eta = None if noise.empty or math.isnan(noise.iloc[0]["value"]) else float(noise.iloc[0]["value"])
+    if eta is None or accuracy.value is None:
+        rows.count("latent_accuracy", None, scope="scorer", note="undefined: the reference's flip rate is unmeasured")
+        return
+    rows.figure("latent_accuracy", latent_accuracy(accuracy, eta), scope="scorer")
+
+
+def _panel(rows: EvidenceRows, met: Meeting, panel: Mapping[str, pd.DataFrame], plan: IntervalPlan) -> None:
+    for scorer_id, scores in panel.items():
+        beside = replace(met, outputs=outputs_on(met.labels, scores))
+        blocks = {scope: block for scope, block in beside.blocks().items() if scope in (DECIDED, LABELED)}
+        figures = Figures(blocks, met.labels.design, plan, set())
+        for scope in blocks:
+            for statistic in met.measure.statistics:
+                _add(rows, "panel_agreement", figures.figure(scope, statistic), scope=f"{scorer_id}: {scope}")
 
 
 def _differences(

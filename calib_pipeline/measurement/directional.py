@@ -85,6 +85,20 @@ def error_rate(name: str, per_item: Floats, design: Design, level: float) -> Est
     return Estimate(name, rate, low, high, n, level, "Wilson at effective n", resampled=None, note=None)
 
 
+def decision_accuracy(per_item: Floats, design: Design, level: float) -> Estimate:
+    """The share of decided items on which decision and reference agree, with Wilson's interval at effective n."""
+    decided = per_item[:, :, :2].sum(axis=(1, 2))
+    right = per_item[:, 0, REJECTED] + per_item[:, 1, ACCEPTED]
+    present = decided > 0
+    if not present.any():
+        return Estimate("decision_accuracy", None, n=0, note="undefined: nothing was decided")
+    sliced = design.subset(present)
+    share = float(sliced.weights @ right[present] / sliced.weights.sum())
+    n_eff = effective_n(right[present] - share, sliced)
+    low, high = wilson_limits(share, n_eff, level)
+    return Estimate("decision_accuracy", share, low, high, float(present.sum()), level, "Wilson at effective n")
+
+
 def bootstrap_of_cells(
     statistic: Literal["youden_j", "sensitivity", "specificity"], per_item: Floats, design: Design, plan: IntervalPlan
 ) -> Figure:

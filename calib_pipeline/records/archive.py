@@ -40,10 +40,16 @@ class RecordArchive:
         """Where a record stands."""
         return self.folder / population / study / f"{record_id}.json"
 
-    def write(self, content: Mapping[str, Any], record_id: str) -> None:
-        """Write a record and its line in the index; one that stands already is left as it is."""
-        path = self.path(content["population"]["name"], content["study"], record_id)
+    def rows_path(self, population: str, study: str, record_id: str) -> UPath:
+        """Where the row table that a record recomputes from stands."""
+        return self.folder / population / study / f"{record_id}.rows.parquet"
+
+    def write(self, content: Mapping[str, Any], record_id: str, rows: pd.DataFrame) -> None:
+        """Write a record with its row table and its line in the index; one that stands already is left as it is."""
+        population, study = content["population"]["name"], content["study"]
+        path = self.path(population, study, record_id)
         if not path.exists():
+            write_atomically(self.rows_path(population, study, record_id), parquet_bytes(rows))
             whole = {
                 "record_id": record_id,
                 **content,

@@ -13,7 +13,7 @@ from calib_pipeline.digests import digest_frame
 from calib_pipeline.evidence.evidence import Evidence
 from calib_pipeline.evidence.holdout_reservation import HoldoutFacts
 from calib_pipeline.evidence.scorer_agreement import Opening
-from calib_pipeline.evidence_store import DamagedEvidence, EvidenceStore
+from calib_pipeline.evidence_store import DamagedEvidence, EvidenceStore, read_parquet
 from calib_pipeline.ladder import drawn_of, label_provenance
 from calib_pipeline.ledger import HoldoutSet, Ledger, LedgerError
 from calib_pipeline.records.archive import RecordArchive
@@ -81,6 +81,7 @@ def _findings(project: Project, store: EvidenceStore, file: UPath, record: dict[
             yield from (("problem", f"the ledger: {problem}") for problem in ledger.verify())
             yield from _ledger_findings(ledger, record)
             yield from _evidence_on_disk(ledger, store, record)
+            yield from _rows_beside(file, record)
             yield from _rebuilt_findings(project, ledger, store, record)
     except LedgerError as error:
         yield "problem", f"the ledger cannot be read: {error}"
@@ -102,6 +103,17 @@ def _ledger_findings(ledger: Ledger, record: dict[str, Any]) -> Iterator[tuple[s
         published = {entry.record_id for entry in ledger.published(record["study"], record["population"]["name"])}
         if record["record_id"] not in published:
             yield "problem", "the ledger does not hold the publication of this record"
+
+
+def _rows_beside(file: UPath, record: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    path = file.with_name(f"{file.stem}.rows.parquet")
+    try:
+        rows = read_parquet(path.read_bytes(), str(path))
+    except FileNotFoundError:
+        yield "problem", f"the row table {path.name} is missing"
+        return
+    if digest_frame(rows) != record["tables"]["rows"]:
+        yield "problem", f"the row table {path.name} is not the one that the record was made from"
 
 
 def _evidence_on_disk(ledger: Ledger, store: EvidenceStore, record: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -180,7 +192,11 @@ def _given(ledger: Ledger, store: EvidenceStore, record: dict[str, Any], study: 
         held.holdout_id, held.generation, registered=not reused, why_not=record["why"] if reused else None, spent=0
     )
     provenance = label_provenance(study, labels.frame, held.reserved_at)
-    given = Given(declared, drawn_of(held), facts, labels, labels.file_digest, provenance, scores, opening)
+    panel = {
+        scorer.id: read_scores(str(store.input_path(inputs["scores"])), study, reserved, known, scorer)
+        for scorer in study.panel
+    }
+    given = Given(declared, drawn_of(held), facts, labels, labels.file_digest, provenance, scores, panel, opening)
     return declared, given
 
 
