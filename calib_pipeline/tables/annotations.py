@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from calib_pipeline.digests import digest_json
 from calib_pipeline.errors import ReviewUnavailable, Unreadable
+from calib_pipeline.studies.scale import number_of
 from calib_pipeline.studies.study import Study
 from calib_pipeline.tables.columns import blank, column, refuse_float_ids, truth, with_names
 from calib_pipeline.tables.distinct import Distinct, rows_digest
@@ -274,9 +275,10 @@ def _status(cell: str | None) -> Reason | None:
 def _repeat(cell: str | None) -> int:
     if cell is None or blank(cell):
         return 1
-    if not cell.strip().isascii() or not cell.strip().isdigit() or int(cell) < 1:
+    number = number_of(cell)
+    if number is None or number < 1 or number != int(number):
         raise ValueError(f"{cell!r} is none of 1, 2, 3, …")
-    return int(cell)
+    return int(number)
 
 
 def _role(cell: str | None) -> str:

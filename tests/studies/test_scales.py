@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
@@ -170,16 +170,19 @@ def test_a_decision_must_divide_the_scale(declared: dict[str, Any], accept: Any,
         scale(**declared).accepted(accept)
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_folding_twice_changes_nothing(text: str) -> None:
     assert fold(fold(text)) == fold(text)
 
 
+@settings(deadline=None)
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_number_survives_its_text(number: float) -> None:
     assert number_of(repr(number)) == number
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_any_text_is_read_without_an_error(text: str) -> None:
     for declared in (BINARY, FIVE, {"kind": "continuous", "range": [0, 1]}):
