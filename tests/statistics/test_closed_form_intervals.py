@@ -86,6 +86,16 @@ def test_spearmans_interval_is_wider_than_pearsons(r: float, n: float, level: fl
     assert -1 <= wide[0] <= low <= r <= high <= wide[1] <= 1
 
 
+def test_spearmans_interval_uses_the_variance_of_ranks() -> None:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=40)
+    found = spearman(x, x + rng.normal(size=40))
+    assert found.value is not None and found.method == "Fisher z, variance 1.06/(n - 3)"
+    half = 1.959963984540054 * math.sqrt(1.06 / 37)
+    z = math.atanh(found.value)
+    assert (found.low, found.high) == pytest.approx((math.tanh(z - half), math.tanh(z + half)))
+
+
 def test_a_correlation_without_variance_is_undefined_with_its_reason() -> None:
     for statistic in (pearson, spearman):
         flat = statistic([1, 1, 1, 1, 1], [1, 2, 3, 4, 5])
