@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from calib_pipeline.digests import digest_frame
 from calib_pipeline.evidence.evidence import EVIDENCE_COLUMNS, NUMBER_COLUMNS
 
@@ -19,20 +22,22 @@ if TYPE_CHECKING:
 Rung = Literal["ceiling", "baseline", "holdout", "threshold", "interval"]
 
 RUNGS: tuple[Rung, ...] = ("ceiling", "baseline", "holdout", "threshold", "interval")
+SHAPE = "shape"
 
 
 @dataclass(frozen=True)
 class Condition:
     """One thing a gate demands of one kind of row.
 
-    ``holds`` maps the rows called ``row`` to a boolean a row. ``sentence`` and ``next_step`` are templates over a
-    failing row's columns; a missing row, like an undefined figure, fails the condition.
+    ``holds`` maps the rows called ``row`` to a boolean a row, False where the figure it reads is undefined.
+    ``sentence`` and ``next_step`` are templates over a failing row's columns; a missing row, like an undefined figure,
+    fails the condition.
     """
 
     name: str
     rung: Rung
     row: str
-    holds: Callable[[pd.DataFrame], pd.Series[bool]]
+    holds: Callable[[pd.DataFrame], NDArray[np.bool_] | pd.Series[bool]]
     sentence: str
     next_step: str
     required: bool = True
@@ -41,12 +46,17 @@ class Condition:
         """True or False for every row of the evidence; one False where the row it needs is missing."""
         import pandas as pd
 
-        asked = rows["name"] == self.row
+        asked = np.asarray(rows["name"] == self.row)
         if not asked.any():
             return not self.required
-        verdict = pd.Series(True, index=rows.index)
-        verdict[asked] = self.holds(rows[asked]).fillna(False).astype(bool)
-        return verdict
+        held = self.holds(rows[asked])
+        verdict = np.ones(len(rows), dtype=bool)
+        verdict[asked] = held.fillna(False) if isinstance(held, pd.Series) else held
+        return pd.Series(verdict, index=rows.index, dtype=bool)
+
+    def met(self, rows: pd.DataFrame) -> bool:
+        """Whether every row of the evidence passes."""
+        return bool(np.all(self.passes(rows)))
 
     def reasons(self, rows: pd.DataFrame) -> list[Reason]:
         """A reason for every row that fails."""
@@ -112,15 +122,12 @@ class Gate:
 
     @cached_property
     def schema(self) -> pa.DataFrameSchema:
-        """The pandera schema: the shape of evidence, and one check a condition."""
+        """The pandera schema: one check of the shape of evidence, and one a condition."""
         import pandera.pandas as pa
 
-        columns = {
-            name: pa.Column("float64" if name in NUMBER_COLUMNS else None, nullable=name != "name")
-            for name in EVIDENCE_COLUMNS
-        }
-        checks = [pa.Check(condition.passes, name=condition.name) for condition in self.conditions]
-        return pa.DataFrameSchema(columns, checks=checks, strict=True, name=self.asset)
+        shape = pa.Check(lambda rows: malformed(rows) is None, name=SHAPE)
+        checks = [pa.Check(condition.met, name=condition.name) for condition in self.conditions]
+        return pa.DataFrameSchema(checks=[shape, *checks], name=self.asset)
 
     def judge(self, rows: pd.DataFrame) -> Verdict:
         """Validate the evidence; the reasons are those of every check that failed."""
@@ -142,48 +149,64 @@ class Gate:
         try:
             self.schema.validate(rows, lazy=True)
         except SchemaErrors as errors:
+            fault = malformed(rows)
+            if fault is not None:
+                sentence = f"this is not evidence of {self.asset}: {fault}"
+                return Verdict((Reason(SHAPE, "interval", sentence, "run this rung again", ""),))
             failed = {getattr(error.check, "name", None) for error in errors.schema_errors}
-            reasons = [
-                reason
-                for condition in self.conditions
-                if condition.name in failed
-                for reason in condition.reasons(rows)
-            ]
-            known = {condition.name for condition in self.conditions}
-            malformed = [error for error in errors.schema_errors if getattr(error.check, "name", None) not in known]
-            if malformed:
-                sentence = f"this is not evidence of {self.asset}: {str(malformed[0]).splitlines()[0]}"
-                reasons = [Reason("shape", "interval", sentence, "run this rung again", ""), *reasons]
-            return Verdict(tuple(reasons))
+            return Verdict(
+                tuple(
+                    reason
+                    for condition in self.conditions
+                    if condition.name in failed
+                    for reason in condition.reasons(rows)
+                )
+            )
         return Verdict(())
 
 
-def at_least_bar(rows: pd.DataFrame) -> pd.Series[bool]:
+def malformed(rows: pd.DataFrame) -> str | None:
+    """What makes a table no evidence, whatever its figures; None where it has the shape of evidence."""
+    columns = list(rows.columns)
+    if sorted(columns, key=str) != sorted(EVIDENCE_COLUMNS):
+        missing = [column for column in EVIDENCE_COLUMNS if column not in columns]
+        return f"the column {missing[0]!r} is missing" if missing else "it has columns that evidence does not have"
+    for column in NUMBER_COLUMNS:
+        if rows[column].dtype != np.float64:
+            return f"the column {column!r} holds {rows[column].dtype}, not float64"
+    return "a row has no name" if rows["name"].isna().any() else None
+
+
+def at_least_bar(rows: pd.DataFrame) -> NDArray[np.bool_]:
     """The value reaches the bar beside it."""
-    return rows["value"] >= rows["bar"]
+    return numbers(rows, "value") >= numbers(rows, "bar")
 
 
-def at_most_bar(rows: pd.DataFrame) -> pd.Series[bool]:
+def at_most_bar(rows: pd.DataFrame) -> NDArray[np.bool_]:
     """The value stays within the bar beside it."""
-    return rows["value"] <= rows["bar"]
+    return numbers(rows, "value") <= numbers(rows, "bar")
 
 
-def is_none(rows: pd.DataFrame) -> pd.Series[bool]:
+def is_none(rows: pd.DataFrame) -> NDArray[np.bool_]:
     """The count is zero."""
-    return rows["value"] == 0
+    return np.equal(numbers(rows, "value"), 0)
+
+
+def numbers(rows: pd.DataFrame, column: str) -> NDArray[np.float64]:
+    """A number column; NaN, which no comparison holds for, where it is undefined."""
+    return rows[column].to_numpy(dtype=np.float64)
 
 
 MIN_SURVIVING_SHARE = 0.95
 MIN_GROUPS = 30
 
 
-def sound_interval(rows: pd.DataFrame) -> pd.Series[bool]:
+def sound_interval(rows: pd.DataFrame) -> NDArray[np.bool_]:
     """An interval that a gate may read: it exists, has width, enough survivors, and enough groups where clustered."""
-    exists = rows["gate_low"].notna() & rows["gate_high"].notna() & (rows["gate_high"] > rows["gate_low"])
-    drawn = rows["gate_resamples"].fillna(0)
-    survived = rows["gate_survivors"].fillna(0) >= MIN_SURVIVING_SHARE * drawn
-    grouped = rows["resampled"].fillna("").str.startswith("groups")
-    return exists & survived & (~grouped | (rows["units"] >= MIN_GROUPS))
+    exists = numbers(rows, "gate_high") > numbers(rows, "gate_low")
+    drawn, left = np.nan_to_num(numbers(rows, "gate_resamples")), np.nan_to_num(numbers(rows, "gate_survivors"))
+    grouped = np.array([str(resampled).startswith("groups") for resampled in rows["resampled"]], dtype=bool)
+    return exists & (left >= MIN_SURVIVING_SHARE * drawn) & (~grouped | (numbers(rows, "units") >= MIN_GROUPS))
 
 
 SOUND_INTERVAL_SENTENCE = (

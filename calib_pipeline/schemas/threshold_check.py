@@ -26,7 +26,7 @@ THRESHOLD_CHECK = Gate(
             "within_budget",
             "threshold",
             "expected_cost",
-            lambda rows: (rows["gate_high"] <= rows["bar"]) | (rows["text"] == "no budget declared"),
+            lambda rows: (rows["gate_high"] <= rows["bar"]) | rows["bar"].isna(),
             "acting on the scorer costs {value:.4f} an item [{gate_low:.4f}, {gate_high:.4f}]; the upper bound must be "
             "within the budget of {bar:g}: {text}",
             "{note}",
