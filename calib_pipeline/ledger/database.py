@@ -36,6 +36,8 @@ class Database:
     def __init__(self, url: str, *, read_only: bool = False) -> None:
         self.path = _file_of(url)
         self.read_only = read_only or (self.path.exists() and not _is_writable(self.path))
+        if self.path.is_dir():
+            raise LedgerError(f"{self.path} is a folder; a ledger is a file, such as {self.path / 'ledger.db'}")
         if self.read_only and not self.path.exists():
             raise LedgerError(f"there is no ledger at {self.path}; the first reservation makes one")
         if not self.read_only:

@@ -107,10 +107,11 @@ class Journal:
 
     def history(self, holdout_id: str) -> History:
         """The events of one set that its state depends on; ``UnknownSet`` where it was never reserved."""
-        header = self.require(holdout_id)
-        events = [*self.events(holdout_id=holdout_id, kinds=DECIDING)]
+        events = list(self.events(holdout_id=holdout_id, kinds=DECIDING))
+        reserved = next((event for event in events if event.event == "reserved"), None)
+        header = self.require(holdout_id) if reserved is None else _header(reserved)
         # A set may be read any number of times; only the first read decides anything.
-        events += list(self.events(holdout_id=holdout_id, kinds=("read",), limit=1))
+        events += self.events(holdout_id=holdout_id, kinds=("read",), limit=1)
         return History(holdout_id, header.dimension, tuple(sorted(events, key=lambda event: event.seq)))
 
     def require(self, holdout_id: str) -> SetHeader:
@@ -119,10 +120,6 @@ class Journal:
         if event is None:
             raise UnknownSet(holdout_id, tuple(sorted(header.holdout_id for header in self.headers())))
         return _header(event)
-
-    def registrations_of(self, study: str) -> list[Event]:
-        """Every registration of a study, on whatever set."""
-        return list(self.events(study=study, kinds=("registered",)))
 
     def headers(self) -> list[SetHeader]:
         """Every set, in the order of reservation."""
@@ -151,12 +148,11 @@ class Journal:
     def items(self, holdout_id: str) -> tuple[ReservedItem, ...]:
         """The items of one set, by stratum and rank."""
         columns = tables.holdout_items.c
-        rows = self._connection.execute(select(tables.holdout_items).where(columns.holdout_id == holdout_id))
-        items = [
+        query = select(tables.holdout_items).where(columns.holdout_id == holdout_id)
+        return tuple(
             ReservedItem(row.item_id, row.content_digest, row.stratum, row.group_id, row.rank, row.doubly)
-            for row in rows
-        ]
-        return tuple(sorted(items, key=lambda item: (item.stratum, item.rank, item.item_id)))
+            for row in self._connection.execute(query.order_by(columns.stratum, columns.rank, columns.item_id))
+        )
 
     def sets_with_items(self) -> set[str]:
         """Names under which item rows are stored, reserved or not."""

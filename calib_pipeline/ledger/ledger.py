@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from calib_pipeline.ledger import ladder_entries, openings, reservations
-from calib_pipeline.ledger.errors import LedgerError
+from calib_pipeline.ledger import custody, ladder_entries, openings, reservations
 from calib_pipeline.ledger.events import Event
 from calib_pipeline.ledger.ladder_entries import EvidenceEntry, Publication
 from calib_pipeline.ledger.openings import Opening, OpeningOutcome
@@ -153,23 +152,7 @@ class Ledger:
     ) -> Event:
         """Write down the labels by digest; no new event where they are the newest of the set and study already."""
         with self._database.writing() as journal:
-            journal.require(holdout_id)
-            newest = next(
-                journal.events(
-                    holdout_id=holdout_id, study=study, kinds=("labels_ingested",), newest_first=True, limit=1
-                ),
-                None,
-            )
-            if newest is not None and newest.details.get("digest") == digest:
-                return newest
-            return journal.append(
-                "labels_ingested",
-                holdout_id=holdout_id,
-                study=study,
-                details={**(details or {}), "digest": digest},
-                run_id=run_id,
-                actor=actor,
-            )
+            return custody.ingest_labels(journal, holdout_id, study, digest, details or {}, run_id=run_id, actor=actor)
 
     def record_read(
         self,
@@ -184,15 +167,8 @@ class Ledger:
     ) -> Event:
         """Write down that a rung reads the set's labels, for ``ceiling`` or ``baselines``; call it before the read."""
         with self._database.writing() as journal:
-            journal.require(holdout_id)
-            return journal.append(
-                "read",
-                holdout_id=holdout_id,
-                study=study,
-                config_digest=config_digest,
-                details={**(details or {}), "purpose": purpose},
-                run_id=run_id,
-                actor=actor,
+            return custody.record_read(
+                journal, holdout_id, study, config_digest, purpose, details or {}, run_id=run_id, actor=actor
             )
 
     def open_set(
@@ -238,49 +214,27 @@ class Ledger:
         A study is named with the configurations that it has registered; one event is written for each study, each
         configuration and, with ``everyone``, for every scorer there is or will be.
         """
-        if not reason.strip():
-            raise LedgerError("marking a set as fitted needs a reason: how did it shape the scorer?")
         with self._database.writing() as journal:
-            journal.require(holdout_id)
-            whom: list[tuple[str | None, str | None, list[str]]] = [
-                (study, None, sorted({str(event.config_digest) for event in journal.registrations_of(study)}))
-                for study in studies
-            ]
-            whom += [(None, digest, [digest]) for digest in config_digests]
-            if everyone:
-                whom.append((None, None, []))
-            if not whom:
-                raise LedgerError("marking a set as fitted needs a study, a configuration, or everyone")
-            return [
-                journal.append(
-                    "fitted",
-                    holdout_id=holdout_id,
-                    study=study,
-                    config_digest=config_digest,
-                    details={"reason": reason, "config_digests": covered},
-                    run_id=run_id,
-                    actor=actor,
-                )
-                for study, config_digest, covered in whom
-            ]
+            return custody.mark_fitted(
+                journal,
+                holdout_id,
+                reason=reason,
+                studies=studies,
+                config_digests=config_digests,
+                everyone=everyone,
+                run_id=run_id,
+                actor=actor,
+            )
 
     def record_export(self, holdout_id: str, to: str, *, run_id: str | None = None, actor: str | None = None) -> Event:
         """Write down that labels are about to leave the pipeline for a person; this spends the set for everyone."""
-        if not to.strip():
-            raise LedgerError("an export needs the name of the person that it is for")
         with self._database.writing() as journal:
-            journal.require(holdout_id)
-            return journal.append("exported", holdout_id=holdout_id, details={"to": to}, run_id=run_id, actor=actor)
+            return custody.record_export(journal, holdout_id, to, run_id=run_id, actor=actor)
 
     def retire(self, holdout_id: str, reason: str, *, run_id: str | None = None, actor: str | None = None) -> Event:
         """Take a set out of use; this spends it for everyone who has not measured on it."""
-        if not reason.strip():
-            raise LedgerError("retiring a set needs a reason")
         with self._database.writing() as journal:
-            journal.require(holdout_id)
-            return journal.append(
-                "retired", holdout_id=holdout_id, details={"reason": reason}, run_id=run_id, actor=actor
-            )
+            return custody.retire(journal, holdout_id, reason, run_id=run_id, actor=actor)
 
     # What a ladder leaves
 

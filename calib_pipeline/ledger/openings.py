@@ -16,7 +16,7 @@ from calib_pipeline.ledger.states import (
     State,
     Subject,
     configurations_at_first_opening,
-    is_registered,
+    is_in_force,
     measurement_by,
     state_of,
 )
@@ -132,12 +132,8 @@ def _write(
 ) -> Event:
     if history.first("opened") is None:
         register(journal, history.holdout_id, registrations, run_id=run_id, actor=actor)
-        subject = Subject(opening.study, opening.config_digest, opening.plan_digest, opening.role)
-        if opening.purpose == "measurement" and not is_registered(journal.history(history.holdout_id), subject):
-            raise LedgerError(
-                f"study {opening.study} cannot open set {history.holdout_id}: its configuration and plan are not "
-                "among those registered before the first opening"
-            )
+        if opening.purpose == "measurement":
+            _check_still_unopened(journal, history.holdout_id, opening)
     return journal.append(
         "opened",
         holdout_id=history.holdout_id,
@@ -152,6 +148,22 @@ def _write(
         run_id=run_id,
         actor=actor,
     )
+
+
+def _check_still_unopened(journal: Journal, holdout_id: str, opening: Opening) -> None:
+    """The studies that were registered just now may contradict the one that opens."""
+    history = journal.history(holdout_id)
+    subject = Subject(opening.study, opening.config_digest, opening.plan_digest, opening.role)
+    if not is_in_force(history, subject):
+        raise LedgerError(
+            f"study {opening.study} cannot open set {holdout_id}: its configuration and plan are not among those "
+            "registered and in force before the first opening"
+        )
+    state = state_of(history, subject, journal.overlaps(holdout_id))
+    if state.state != "unopened":
+        raise LedgerError(
+            f"study {opening.study} cannot open set {holdout_id} as the studies are declared: {state.why}"
+        )
 
 
 def _is_repeat(event: Event, opening: Opening) -> bool:

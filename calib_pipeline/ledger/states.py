@@ -18,7 +18,7 @@ State = Literal["fitted", "measured", "unopened", "reused"]
 
 @dataclass(frozen=True)
 class Subject:
-    """Whom a state is asked for: a study's configuration with its plan and role."""
+    """Whom a state is asked for: a configuration with its plan. Its study matters to what is ``fitted`` alone."""
 
     study: str
     config_digest: str
@@ -175,7 +175,7 @@ def why_late(
         set was seen was frozen.
     own_dimension
         Dimension of the set to be measured, where that is another one. Reading a set for its ceiling gives away
-        nothing about the plans of another dimension, unless the same study or configuration was registered on both.
+        nothing about the plans of another dimension, unless this very configuration was registered on it.
     """
     own = history.of_kind("registered")
     late = _late_among(own, history, subject, own_dimension)
@@ -212,6 +212,13 @@ def is_registered(history: History, subject: Subject) -> bool:
     )
 
 
+def is_in_force(history: History, subject: Subject) -> bool:
+    """Whether the configuration is registered with the plan, and its plan is the newest of a study."""
+    registrations = history.of_kind("registered")
+    ever = len(registrations) and registrations[-1].seq + 1
+    return _is_frozen(registrations, subject, ever) and subject.plan_digest in _plans_in_force(registrations, ever)
+
+
 def _why_unopened(history: History, subject: Subject) -> str:
     opened = history.first("opened")
     if opened is None:
@@ -238,7 +245,7 @@ def _late_among(
     look = history.first("read", "opened")
     if look is None or not _concerns(history, subject, own_dimension):
         return None
-    if subject.plan_digest in _plans_in_force(registrations, subject.study, look.seq):
+    if subject.plan_digest in _plans_in_force(registrations, look.seq):
         return None
     seen = "first read" if look.event == "read" else "first opened"
     return f"{seen} as {look.cited}, before this plan was registered"
@@ -261,18 +268,16 @@ def _is_superseded(event: Event, registrations: Sequence[Event]) -> bool:
     )
 
 
-def _plans_in_force(registrations: Sequence[Event], study: str, before: int) -> set[object]:
+def _plans_in_force(registrations: Sequence[Event], before: int) -> set[object]:
+    """The newest plan of each study; a plan that its study gave up before the look is none of them."""
     newest = {event.study: event.details.get("plan_digest") for event in _before(registrations, before)}
-    return {newest[study]} if study in newest else set(newest.values())
+    return set(newest.values())
 
 
 def _concerns(history: History, subject: Subject, own_dimension: str | None) -> bool:
     if own_dimension is None or own_dimension == history.dimension:
         return True
-    return any(
-        event.study == subject.study or event.config_digest == subject.config_digest
-        for event in history.of_kind("registered")
-    )
+    return any(event.config_digest == subject.config_digest for event in history.of_kind("registered"))
 
 
 def _before(events: Sequence[Event], seq: int) -> list[Event]:

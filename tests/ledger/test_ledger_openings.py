@@ -102,8 +102,26 @@ def test_a_refused_first_opening_registers_nobody(story: Story) -> None:
 def test_who_is_not_registered_cannot_open(story: Story) -> None:
     story.reserve(registrations=[A])
     head = story.ledger.head()
-    with pytest.raises(LedgerError, match="not among those registered before the first opening"):
+    with pytest.raises(LedgerError, match="not among those registered and in force"):
         story.open(study="b", config="b1", plan="q1")
+    assert story.ledger.head() == head
+
+
+@pytest.mark.parametrize(
+    ("contradiction", "message"),
+    [
+        (Registration("b", "a1", "q1", role="fitted"), "registered study b with role: fitted"),
+        (Registration("a", "a1", "p2"), "not among those registered and in force"),
+        (Registration("a", "filled", "p1", scores_digest="rows"), "not among those registered and in force"),
+    ],
+)
+def test_what_is_declared_at_the_first_opening_must_not_contradict_it(
+    story: Story, contradiction: Registration, message: str
+) -> None:
+    story.reserve(registrations=[A])
+    head = story.ledger.head()
+    with pytest.raises(LedgerError, match=message):
+        story.open(registrations=[contradiction])
     assert story.ledger.head() == head
 
 

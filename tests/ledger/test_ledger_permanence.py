@@ -130,7 +130,7 @@ class AnySequenceOfCalls(RuleBasedStateMachine):
 
 
 AnySequenceOfCalls.TestCase.settings = settings(
-    max_examples=60, stateful_step_count=14, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=20, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck)
 )
 TestAnySequenceOfCalls = AnySequenceOfCalls.TestCase
 
@@ -147,3 +147,12 @@ def test_an_edit_on_one_set_does_not_supersede_what_another_froze(tmp_path: Path
         assert story.state("s2", config="c1", plan="p1").state == "unopened"
         story.open("s1", config="c1")
         assert story.state("s2", config="c1", plan="p1").state == "unopened"
+
+
+def test_a_state_belongs_to_a_configuration_and_plan_whoever_asks(story: Story) -> None:
+    """If each study had a state of its own, one study's measurement would clear another's reuse."""
+    story.reserve(registrations=[Registration("a", "c1", "p1"), Registration("b", "c2", "p2")])
+    story.open("s", "a", "c1", "p1")
+    assert story.state("s", "a", "c2", "p2").state == "unopened"
+    story.open("s", "b", "c2", "p2")
+    assert story.state("s", "a", "c2", "p2").state == "measured"

@@ -46,7 +46,7 @@ class TestReserving:
 
     def test_a_set_never_changes(self, story: Story) -> None:
         story.reserve(items=["i1", "i2"])
-        with pytest.raises(LedgerError, match="stands since event 1 of .* with other items"):
+        with pytest.raises(LedgerError, match=r"stands since event 1 of .* with other items"):
             story.reserve(items=["i1", "i3"])
 
     def test_a_generation_is_drawn_once(self, story: Story) -> None:
