@@ -1,0 +1,1 @@
+"""The command line. Nothing but the standard library is imported before a command runs."""

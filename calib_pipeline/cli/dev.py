@@ -1,0 +1,55 @@
+"""``calib dev``: Dagster's own UI and daemon on the project."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import sys
+from typing import Any, NoReturn
+
+from calib_pipeline.cli.console import Console
+from calib_pipeline.cli.exit_codes import FAULT
+from calib_pipeline.errors import InputError
+
+WORKSPACE = "workspace.yaml"
+
+
+def add(commands: Any, everywhere: argparse.ArgumentParser) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "dev",
+        parents=[everywhere],
+        help="Dagster's own UI on the project, with its sensors and schedules",
+        description="Dagster's own UI on the project, with its sensors and schedules. Ends with Ctrl-C.",
+    )
+    parser.set_defaults(command=run)
+
+
+def run(arguments: argparse.Namespace, console: Console) -> int:
+    """Become ``dagster dev``."""
+    from calib_pipeline.cli.project_folder import project_root
+    from calib_pipeline.dagster_side.instance import dagster_home
+
+    root = project_root(arguments.project)
+    if not (root / WORKSPACE).is_file():
+        raise InputError(
+            f"the project has no {WORKSPACE}",
+            where=str(root),
+            expected="the file by which Dagster finds the project's definitions.py",
+            todo="copy both from a fresh `calib init DIR`",
+        )
+    if importlib.util.find_spec("dagster_webserver") is None:
+        console.say("calib: Dagster's UI is not installed. Install it with: pip install 'calib-pipeline[ui]'")
+        return FAULT
+    home = dagster_home(root)
+    console.say(f"Dagster's UI on {root}, with DAGSTER_HOME={home}; Ctrl-C ends it")
+    os.chdir(root)
+    return become([sys.executable, "-m", "dagster", "dev", "-w", WORKSPACE])
+
+
+def become(command: list[str]) -> NoReturn:
+    """Replace this process by another."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execv(command[0], command)

@@ -1,0 +1,51 @@
+"""From an exception to a sentence and an exit code, also where Dagster wrapped it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from calib_pipeline.cli.exit_codes import FAULT, INTERRUPTED, WRONG_INPUT
+from calib_pipeline.errors import InputError, ReviewUnavailable
+
+
+def code_of(fault: BaseException) -> int:
+    """The exit code that an exception means."""
+    if _is_interrupt(fault):
+        return INTERRUPTED
+    told = _own(fault)
+    return WRONG_INPUT if isinstance(told, InputError) else FAULT
+
+
+def message_of(fault: BaseException) -> str:
+    """What went wrong, in our own words where the exception is ours, else in one line with its type."""
+    told = _own(fault)
+    if told is not None:
+        return str(told)
+    first = next(iter(str(fault).strip().splitlines()), "")
+    return f"{type(fault).__name__}: {first}" if first else type(fault).__name__
+
+
+def _own(fault: BaseException) -> BaseException | None:
+    """The exception of ours that this one is or was raised from."""
+    from calib_pipeline.evidence_store import DamagedEvidence
+    from calib_pipeline.ledger.errors import LedgerError
+
+    for cause in _causes(fault):
+        if isinstance(cause, InputError | ReviewUnavailable | LedgerError | DamagedEvidence):
+            return cause
+    return None
+
+
+def _causes(fault: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    current: BaseException | None = fault
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        yield current
+        wrapped = getattr(current, "user_exception", None)
+        current = wrapped if isinstance(wrapped, BaseException) else current.__cause__
+
+
+def _is_interrupt(fault: BaseException) -> bool:
+    # Dagster's own interrupt is no KeyboardInterrupt, and importing Dagster to name it would be slow.
+    return isinstance(fault, KeyboardInterrupt) or type(fault).__name__ == "DagsterExecutionInterruptedError"

@@ -1,0 +1,311 @@
+"""``calib holdout``: the held-out sets, their history, and the two ways by which a person spends one."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from calib_pipeline.cli.console import Console
+from calib_pipeline.cli.exit_codes import FAULT, REACHED
+from calib_pipeline.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from calib_pipeline.ledger import Ledger
+    from calib_pipeline.ledger.sets import SetHeader
+    from calib_pipeline.studies.project import Project
+
+SHORT = 12
+PLAIN_COLUMNS = ("item_id", "annotator_id", "repeat", "value", "confidence", "labeled_at", "role")
+
+
+def add(commands: Any, everywhere: argparse.ArgumentParser) -> None:
+    """Add the commands to the parser."""
+    parser = commands.add_parser(
+        "holdout",
+        parents=[everywhere],
+        help="the held-out sets and their ledger",
+        description="The held-out sets, and the append-only ledger of what happened to them.",
+    )
+    parser.set_defaults(command=run_list)
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+
+    def action(name: str, said: str, command: Any) -> argparse.ArgumentParser:
+        added: argparse.ArgumentParser = actions.add_parser(name, parents=[everywhere], help=said, description=said)
+        added.set_defaults(command=command)
+        return added
+
+    action("list", "every set that was reserved", run_list)
+    log = action("log", "the events, oldest first", run_log)
+    log.add_argument("set", metavar="SET", nargs="?", help="this set only")
+    log.add_argument("--study", metavar="S", help="this study only")
+    state = action("state", "what each set is for each study, and why", run_state)
+    state.add_argument("set", metavar="SET", nargs="?", help="this set only")
+    action("verify", "check the hash chain, the triggers and the items of every set", run_verify)
+    fitted = action("mark-fitted", "declare that a set shaped a scorer; nothing takes it back", run_mark_fitted)
+    fitted.add_argument("set", metavar="SET")
+    fitted.add_argument(
+        "--study", metavar="S", action="append", default=[], help="the study that it shaped; repeatable"
+    )
+    fitted.add_argument("--config", metavar="DIGEST", action="append", default=[], help="the configuration; repeatable")
+    fitted.add_argument("--everyone", action="store_true", help="every scorer there is or will be")
+    fitted.add_argument("--reason", metavar="TEXT", required=True, help="how it shaped the scorer")
+    export = action("export", "write the labels of a set to a file for a person, which spends the set", run_export)
+    export.add_argument("set", metavar="SET")
+    export.add_argument("--to", metavar="NAME", required=True, help="who will see the labels")
+    export.add_argument("--output", metavar="FILE", help="the CSV file to write; by default SET.labels.csv")
+    export.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def run_list(arguments: argparse.Namespace, console: Console) -> int:
+    """Print every set."""
+    project = _project(arguments)
+    sets: list[SetHeader] = []
+    seen: Counter[tuple[str, str]] = Counter()
+    ledger = _reader(project)
+    if ledger is not None:
+        with closing(ledger):
+            sets = ledger.sets()
+            seen = Counter((str(event.holdout_id), event.event) for event in ledger.events())
+    console.json([asdict(header) for header in sets])
+    if not sets:
+        console.result("no set is reserved yet: `calib run` reserves one")
+        return REACHED
+    told = ("opened", "exported", "fitted", "retired")
+    console.table(
+        ("set", "dimension", "population", "generation", "items", "reserved", *told),
+        [
+            (
+                header.holdout_id,
+                header.dimension,
+                header.population,
+                str(header.generation),
+                str(header.size),
+                header.reserved_at[:10],
+                *(str(seen[header.holdout_id, event]) for event in told),
+            )
+            for header in sets
+        ],
+    )
+    return REACHED
+
+
+def run_log(arguments: argparse.Namespace, console: Console) -> int:
+    """Print the events."""
+    ledger = _reader(_project(arguments))
+    events = []
+    if ledger is not None:
+        with closing(ledger):
+            _known(ledger, arguments.set)
+            events = ledger.events(arguments.set, arguments.study)
+    elif arguments.set is not None:
+        raise _unknown_set(arguments.set, [])
+    console.json([asdict(event) for event in events])
+    if not events:
+        console.result("no event yet")
+        return REACHED
+    console.table(
+        ("seq", "at", "event", "set", "study", "configuration", "actor", "details"),
+        [
+            (
+                str(event.seq),
+                event.at[:19],
+                event.event,
+                event.holdout_id or "",
+                event.study or "",
+                (event.config_digest or "")[:SHORT],
+                event.actor,
+                _details(event.details),
+            )
+            for event in events
+        ],
+    )
+    return REACHED
+
+
+def run_state(arguments: argparse.Namespace, console: Console) -> int:
+    """Print what each set is for each study that is declared on its dimension and population."""
+    project = _project(arguments)
+    ledger = _reader(project)
+    states = []
+    if ledger is not None:
+        with closing(ledger):
+            _known(ledger, arguments.set)
+            headers = [header for header in ledger.sets() if arguments.set in (None, header.holdout_id)]
+            states = [state for header in headers for state in _states(project, ledger, header)]
+    elif arguments.set is not None:
+        raise _unknown_set(arguments.set, [])
+    console.json(states)
+    if not states:
+        console.result("no declared study has a set yet")
+        return REACHED
+    console.table(
+        ("set", "study", "state", "why"),
+        [(str(one["holdout_id"]), str(one["study"]), str(one["state"]), str(one["why"])) for one in states],
+    )
+    return REACHED
+
+
+def run_verify(arguments: argparse.Namespace, console: Console) -> int:
+    """Check the ledger."""
+    ledger = _reader(_project(arguments))
+    problems: list[str] = []
+    head = None
+    if ledger is not None:
+        with closing(ledger):
+            problems, head = ledger.verify(), ledger.head()
+    console.json({"verified": not problems, "head": head, "problems": problems})
+    for problem in problems:
+        console.say(f"problem: {problem}")
+    if problems:
+        console.say("the ledger does not verify")
+        return FAULT
+    console.result("there is no ledger yet" if head is None else f"the ledger verifies; its head is {head}")
+    return REACHED
+
+
+def run_mark_fitted(arguments: argparse.Namespace, console: Console) -> int:
+    """Declare that a set shaped a scorer."""
+    from calib_pipeline.cli.project_folder import known_study
+
+    project = _project(arguments)
+    if not (arguments.study or arguments.config or arguments.everyone):
+        raise InputError("a set shapes someone: whom is not said", expected="--study S, --config DIGEST or --everyone")
+    if not arguments.reason.strip():
+        raise InputError("--reason is empty", expected="how the set shaped the scorer, in a sentence")
+    for study in arguments.study:
+        known_study(project, study)
+    with closing(_writer(project, arguments.set)) as ledger:
+        events = ledger.mark_fitted(
+            arguments.set,
+            reason=arguments.reason,
+            studies=arguments.study,
+            config_digests=arguments.config,
+            everyone=arguments.everyone,
+        )
+    console.json([asdict(event) for event in events])
+    for event in events:
+        whom = event.study or event.config_digest or "every scorer"
+        console.result(f"{arguments.set} is fitted for {whom}, for good (event {event.seq})")
+    return REACHED
+
+
+def run_export(arguments: argparse.Namespace, console: Console) -> int:
+    """Write the labels of a set to a file, after the ledger has it that they left."""
+    from upath import UPath
+
+    from calib_pipeline.evidence_store import write_atomically
+
+    project = _project(arguments)
+    if not arguments.to.strip():
+        raise InputError("--to is empty", expected="the name of the person who will see the labels")
+    target = Path(arguments.output or f"{arguments.set}.labels.csv").absolute()
+    if target.exists():
+        raise InputError(f"{target} is there already, and nothing is written over", todo="name another with --output")
+    if not target.parent.is_dir():
+        raise InputError(f"there is no folder {target.parent}", todo="make it, or name another with --output")
+    with closing(_writer(project, arguments.set)) as ledger:
+        labels = plain_labels(project, ledger, arguments.set)
+        question = (
+            f"This spends {arguments.set} for good: once {arguments.to} has seen its labels, no configuration that has "
+            "not measured on it can."
+        )
+        if not arguments.yes:
+            console.say(question)
+            if not console.confirm("Export?"):
+                raise InputError("nothing was exported", expected="a yes on a terminal, or --yes")
+        event = ledger.record_export(arguments.set, arguments.to)
+        write_atomically(UPath(target), labels.to_csv(index=False).encode())
+    console.json({"file": str(target), "rows": len(labels), "event": asdict(event)})
+    console.result(f"{len(labels)} labels of {arguments.set} written to {target} for {arguments.to}")
+    console.result(f"the set is spent (event {event.seq}): the next run of a study on it reserves the next generation")
+    return REACHED
+
+
+def plain_labels(project: Project, ledger: Ledger, holdout_id: str) -> pd.DataFrame:
+    """The usable labels of a set's items, of every study that is declared on it, a row a label and study.
+
+    Raises
+    ------
+    InputError
+        When no study of the project is declared on the set.
+    ReviewUnavailable
+        When a label source cannot be read.
+    """
+    import pandas as pd
+
+    from calib_pipeline.table_cache import TableCache
+
+    header = next(header for header in ledger.sets() if header.holdout_id == holdout_id)
+    reserved, tables = {item.item_id for item in ledger.items(holdout_id)}, TableCache(project)
+    parts = []
+    for study in project.studies.values():
+        if study.dimension == header.dimension and header.population in study.data.populations:
+            labels = tables.labels(study, header.population, reserved).frame[list(PLAIN_COLUMNS)]
+            parts.append(labels.assign(study=study.name)[["study", *PLAIN_COLUMNS]])
+    if not parts:
+        raise InputError(
+            f"no study of this project is declared on {header.dimension!r} and {header.population!r}, so where the "
+            "labels are is not known"
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def _states(project: Project, ledger: Ledger, header: SetHeader) -> list[dict[str, str]]:
+    from calib_pipeline.status.own_account import state_on
+
+    return [
+        {"holdout_id": header.holdout_id, "study": study.name, **asdict(state_on(project, ledger, study, header))}
+        for study in project.studies.values()
+        if study.dimension == header.dimension and header.population in study.data.populations
+    ]
+
+
+def _project(arguments: argparse.Namespace) -> Project:
+    from calib_pipeline.cli.project_folder import open_project
+
+    return open_project(arguments.project)
+
+
+def _reader(project: Project) -> Ledger | None:
+    from calib_pipeline.status.standing import open_ledger
+
+    return open_ledger(project)
+
+
+def _writer(project: Project, holdout_id: str) -> Ledger:
+    """The ledger, open for writing, once it is known to hold the set."""
+    from calib_pipeline.ledger import Ledger
+
+    reader = _reader(project)
+    if reader is None:
+        raise _unknown_set(holdout_id, [])
+    with closing(reader):
+        _known(reader, holdout_id)
+    return Ledger.open(project.ledger)
+
+
+def _known(ledger: Ledger, holdout_id: str | None) -> None:
+    names = [header.holdout_id for header in ledger.sets()]
+    if holdout_id is not None and holdout_id not in names:
+        raise _unknown_set(holdout_id, names)
+
+
+def _unknown_set(holdout_id: str, names: Sequence[str]) -> InputError:
+    from calib_pipeline.cli.project_folder import unknown
+
+    return unknown("held-out set", holdout_id, names)
+
+
+def _details(details: dict[str, Any]) -> str:
+    def short(value: Any) -> str:
+        text = str(value)
+        return text[:SHORT] if len(text) == 64 else text
+
+    return ", ".join(f"{name} {short(value)}" for name, value in details.items() if value not in (None, [], {}))

@@ -1,0 +1,174 @@
+"""``calib record``: the published records, and whether they recompute."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from calib_pipeline.cli.console import Console
+from calib_pipeline.cli.exit_codes import FAULT, REACHED
+from calib_pipeline.errors import InputError
+
+if TYPE_CHECKING:
+    from calib_pipeline.records.archive import RecordArchive
+    from calib_pipeline.studies.project import Project
+
+SHORT = 12
+
+
+def add(commands: Any, everywhere: argparse.ArgumentParser) -> None:
+    """Add the commands to the parser."""
+    parser = commands.add_parser(
+        "record",
+        parents=[everywhere],
+        help="list, show and verify records",
+        description="The published and diagnostic records of the project.",
+    )
+    parser.set_defaults(command=run_list)
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    listing = actions.add_parser("list", parents=[everywhere], help="every record, oldest first")
+    listing.set_defaults(command=run_list)
+    showing = actions.add_parser("show", parents=[everywhere], help="one record")
+    showing.add_argument("id", metavar="ID", help="a record's id, or its beginning")
+    showing.set_defaults(command=run_show)
+    verifying = actions.add_parser(
+        "verify",
+        parents=[everywhere],
+        help="rebuild a record from the tables it was made of, and compare",
+        description="Rebuild a record from the label, score and manifest files by digest, and compare bit for bit. "
+        "Exit code 1 where something differs.",
+    )
+    verifying.add_argument("id", metavar="ID", help="a record's id, or its beginning")
+    verifying.set_defaults(command=run_verify)
+
+
+def run_list(arguments: argparse.Namespace, console: Console) -> int:
+    """Print every record."""
+    from calib_pipeline.status.figures import headline_of
+
+    archive = _archive(arguments)
+    entries = archive.entries()
+    console.json([asdict(entry) for entry in entries])
+    lines = []
+    for entry in entries:
+        record = archive.read(entry.record_id)
+        headline = None if record is None else headline_of(record["evidence"], record["headline"].get("statistic", ""))
+        said = [entry.claim] + ([] if headline is None else [f"read it with {headline.table_words}"])
+        cells = (entry.record_id[:SHORT], entry.study, entry.population, entry.kind, entry.published_at)
+        lines.append((cells, said))
+    if lines:
+        console.lines_with_notes(("record", "study", "population", "kind", "published"), lines)
+    else:
+        console.result("no record yet: `calib run` climbs the ladders")
+    return REACHED
+
+
+def run_show(arguments: argparse.Namespace, console: Console) -> int:
+    """Print one record."""
+    archive = _archive(arguments)
+    record = archive.read(one_id(archive, arguments.id))
+    assert record is not None
+    console.json(record)
+    say_record(record, console)
+    return REACHED
+
+
+def run_verify(arguments: argparse.Namespace, console: Console) -> int:
+    """Rebuild one record."""
+    from calib_pipeline.cli.project_folder import open_project
+    from calib_pipeline.records.verification import verify_record
+
+    project = open_project(arguments.project)
+    verification = verify_record(project, one_id(_archive_of(project), arguments.id))
+    console.json(
+        {
+            "record_id": verification.record_id,
+            "verified": not verification.problems,
+            "problems": list(verification.problems),
+            "notes": list(verification.notes),
+        }
+    )
+    for note in verification.notes:
+        console.result(f"note: {note}")
+    if verification.problems:
+        for problem in verification.problems:
+            console.say(f"problem: {problem}")
+        console.say(f"record {verification.record_id[:SHORT]} does not verify")
+        return FAULT
+    console.result(f"record {verification.record_id} verifies: every figure recomputes from the tables it was made of")
+    return REACHED
+
+
+def one_id(archive: RecordArchive, given: str) -> str:
+    """The id that was meant.
+
+    Raises
+    ------
+    InputError
+        When no record, or more than one, begins so.
+    """
+    file = archive.file(given) if given else None
+    if file is not None:
+        return str(file.stem)
+    raise InputError(
+        f"there is no record {given!r}, or more than one begins so",
+        expected="the id of one record, or its beginning",
+        todo="`calib record list` shows them",
+    )
+
+
+def say_record(record: Mapping[str, Any], console: Console) -> None:
+    """A record for people: what it claims, on what, how it was measured, and every figure beside people's."""
+    from calib_pipeline.cli.show import say_evidence
+    from calib_pipeline.status.comparison import comparison_of
+    from calib_pipeline.status.figures import NO_CEILING, headline_of, text_of
+
+    console.result(record["claim"])
+    holdout, population, scorer = record["holdout"], record["population"], record["scorer"]
+    heads = {
+        "record": f"{record['record_id']} ({record['kind']}, published {record['published_at']})",
+        "study": f"{record['study']}, of the dimension {record['dimension']}",
+        "population": f"{population['name']}: {population['size']} items, {population['digest'][:SHORT]}",
+        "scorer": f"{scorer['id']}, configuration {scorer['digest'][:SHORT]}",
+        "rubric": f"version {record['rubric']['version']}",
+        "reference": f"{record['reference']['kind']}, consensus {record['reference']['consensus']}",
+        "held-out set": f"{holdout['set']}, {holdout['state']}, held out by {holdout['held_out_by']}",
+        "prior access": holdout["prior_access"] or "none declared",
+        "attempts before": f"{holdout['earlier_attempts']:g}",
+        "ledger head": holdout["ledger_head"] or "none",
+        "intervals resample": record["interval"]["resamples"],
+        "intervals leave out": record["interval"]["leaves_out"],
+        "decision": text_of(record["decision"], "gates") or "not reached",
+    }
+    console.table(("", ""), list(heads.items()))
+    evidence = record["evidence"]
+    comparison = comparison_of(evidence)
+    if comparison is not None:
+        if not comparison.has_people:
+            console.result(NO_CEILING)
+        console.table(
+            ("statistic", "against", "scorer", "people", *comparison.comparators),
+            [
+                (line.statistic.replace("_", " "), line.against, line.scorer, line.people, *line.comparators)
+                for line in comparison.lines
+            ],
+        )
+    headline = headline_of(evidence, record["headline"].get("statistic", ""))
+    if headline is not None:
+        console.result(f"Read kappa with {headline.table_words}.")
+    say_evidence("threshold_check", record["decision"], console)
+
+
+def _archive(arguments: argparse.Namespace) -> RecordArchive:
+    from calib_pipeline.cli.project_folder import open_project
+
+    return _archive_of(open_project(arguments.project))
+
+
+def _archive_of(project: Project) -> RecordArchive:
+    from calib_pipeline.evidence_store import EvidenceStore
+    from calib_pipeline.records.archive import RecordArchive
+
+    return RecordArchive(EvidenceStore(project.store).base)

@@ -1,0 +1,1 @@
+"""How far each study has come on each population, read from declarations, evidence and ledger; nothing is written."""

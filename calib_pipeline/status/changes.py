@@ -1,0 +1,86 @@
+"""Which declared parts changed since evidence or a record was made, by the names that people know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from calib_pipeline.chain import Declared, stamped
+from calib_pipeline.errors import InputError
+from calib_pipeline.ladder import Cell, Ladder
+from calib_pipeline.studies.digests import changed_parts, configuration_parts, plan_parts
+from calib_pipeline.table_cache import TableCache
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from calib_pipeline.studies.study import Study
+
+
+def changed_since_record(ladder: Ladder, cell: Cell, record: Mapping[str, Any]) -> tuple[str, ...]:
+    """The parts in which a record differs from what is declared now.
+
+    Raises
+    ------
+    InputError
+        When the population's table or the rubric cannot be read.
+    """
+    study = ladder.project.studies[cell.study]
+    now = _declared_on(ladder, cell, record["holdout"]["set"])
+    parts = _configuration(record, now) + _plan(record, study)
+    if now.manifest.digest != record["population"]["digest"]:
+        parts.append("population")
+    return tuple(dict.fromkeys(parts)) or ("the held-out set",)
+
+
+def changed_since_evidence(
+    ladder: Ladder, cell: Cell, asset: str, rows: pd.DataFrame, record: Mapping[str, Any] | None
+) -> tuple[str, ...]:
+    """The parts in which a rung's evidence differs from what is declared now.
+
+    Evidence carries digests and not declarations: the parts of a configuration or plan are named where a ``record`` of
+    the same ones is there to compare with.
+
+    Raises
+    ------
+    InputError
+        When the population's table or the rubric cannot be read.
+    """
+    study = ladder.project.studies[cell.study]
+    stamps = stamped(rows)
+    holdout_id = stamps.get("set")
+    if holdout_id is None:
+        return ("the held-out set",)
+    now = _declared_on(ladder, cell, holdout_id)
+    differ = [part for part, digest in now.digests().items() if stamps.get(part) != digest]
+    if record is not None and "configuration" in differ and record["scorer"]["digest"] == stamps.get("configuration"):
+        differ = [part for part in differ if part not in ("configuration", "rubric", "scores")]
+        differ += _configuration(record, now)
+    elif {"rubric", "scores"} & set(differ):
+        # The configuration's digest covers both, so that it differs says nothing more.
+        differ = [part for part in differ if part != "configuration"]
+    if record is not None and "plan" in differ and record["plan"]["digest"] == stamps.get("plan"):
+        differ = [part for part in differ if part != "plan"] + _plan(record, study)
+    above = [part for part in ladder.stale_parts(cell, asset, rows) if part.startswith("the evidence of ")]
+    return tuple(dict.fromkeys([*differ, *above])) or ("the held-out set",)
+
+
+def _declared_on(ladder: Ladder, cell: Cell, holdout_id: str) -> Declared:
+    """What is declared now, as it would be measured on a set that stands."""
+    study, tables = ladder.project.studies[cell.study], TableCache(ladder.project)
+    reserved = {item.item_id for item in ladder.ledger.items(holdout_id)}
+    try:
+        scores = tables.scores(study, cell.population, reserved).rows_digest
+    except InputError:
+        scores = None
+    manifest = tables.manifest(cell.population)
+    return Declared(study, ladder.project.rubric_text(study), manifest, scores, holdout_id)
+
+
+def _configuration(record: Mapping[str, Any], now: Declared) -> list[str]:
+    parts = configuration_parts(now.study, now.rubric_text, now.scores_digest)
+    return [part.replace("_", " ") for part in changed_parts(record["scorer"]["configuration"], parts)]
+
+
+def _plan(record: Mapping[str, Any], study: Study) -> list[str]:
+    return changed_parts(record["plan"]["sections"], plan_parts(study))

@@ -1,0 +1,251 @@
+"""Which rungs are blocked whatever the rungs above say: told from ids, statuses, declarations and the ledger alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from calib_pipeline.chain import Declared
+from calib_pipeline.errors import InputError, ReviewUnavailable
+from calib_pipeline.evidence.annotations import annotations as label_evidence
+from calib_pipeline.evidence.baseline_comparators import FEWEST_DISTINCT_VALUES, KINDS, MOST_MISSING
+from calib_pipeline.evidence.evidence import Evidence, EvidenceRows
+from calib_pipeline.evidence.scorer_agreement import Readiness, readiness
+from calib_pipeline.ladder import Cell, Ladder, drawn_of, label_provenance
+from calib_pipeline.ledger import HoldoutSet
+from calib_pipeline.measurement.comparators import heuristic_name, is_length
+from calib_pipeline.sampling import SHARE_OF_NAMED
+from calib_pipeline.schemas import GATES, Reason
+from calib_pipeline.schemas.gate import MIN_GROUPS
+from calib_pipeline.table_cache import TableCache
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from calib_pipeline.ledger import Ledger, SetState
+    from calib_pipeline.ledger.sets import SetHeader
+    from calib_pipeline.studies.project import Project
+    from calib_pipeline.studies.study import Study
+    from calib_pipeline.tables.annotations import Labels
+    from calib_pipeline.tables.items import Manifest
+    from calib_pipeline.tables.scores import Scores
+
+MOST_LISTED = 5
+
+
+@dataclass(frozen=True)
+class Brought:
+    """The tables of a cell as far as they can be read; ``unread`` says what is wrong with the others."""
+
+    manifest: Manifest | None
+    held: HoldoutSet | None
+    state: SetState | None
+    labels: Labels | None
+    scores: Scores | None
+    unread: tuple[str, ...]
+
+    @property
+    def ready(self) -> Readiness | None:
+        """How many labeled items have an output, told from ids and statuses; None where a table is not readable."""
+        if self.labels is None or self.scores is None:
+            return None
+        return readiness(set(self.labels.frame["item_id"]), self.scores.frame)
+
+
+def brought(project: Project, ladder: Ladder | None, cell: Cell) -> Brought:
+    """Read what there is of a cell's tables, for the set that serves it, else the newest of its dimension."""
+    study, tables = project.studies[cell.study], TableCache(project)
+    unread: list[str] = []
+    manifest = labels = scores = held = state = None
+    try:
+        manifest = tables.manifest(cell.population)
+        held = None if ladder is None else _set_of(ladder, cell)
+    except InputError as fault:
+        unread.append(str(fault))
+    if ladder is not None and held is not None and manifest is not None:
+        reserved = {item.item_id for item in held.items}
+        try:
+            labels = tables.labels(study, cell.population, reserved)
+        except (InputError, ReviewUnavailable) as fault:
+            unread.append(str(fault))
+        try:
+            scores = tables.scores(study, cell.population, reserved)
+        except InputError as fault:
+            unread.append(str(fault))
+        try:
+            state = state_on(project, ladder.ledger, study, held)
+        except InputError as fault:
+            unread.append(str(fault))
+    return Brought(manifest, held, state, labels, scores, tuple(unread))
+
+
+def state_on(project: Project, ledger: Ledger, study: Study, held: SetHeader) -> SetState:
+    """What a set is for a study as declared now.
+
+    Raises
+    ------
+    InputError
+        When the population's table or the rubric cannot be read.
+    """
+    tables = TableCache(project)
+    reserved = {item.item_id for item in ledger.items(held.holdout_id)}
+    try:
+        scores = tables.scores(study, held.population, reserved).rows_digest
+    except InputError:
+        scores = None
+    manifest = tables.manifest(held.population)
+    declared = Declared(study, project.rubric_text(study), manifest, scores, held.holdout_id)
+    return ledger.state(
+        held.holdout_id,
+        study=study.name,
+        config_digest=declared.configuration,
+        plan_digest=declared.plan,
+        role=study.holdout.role,
+    )
+
+
+def _set_of(ladder: Ladder, cell: Cell) -> HoldoutSet | None:
+    study, ledger = ladder.project.studies[cell.study], ladder.ledger
+    declared = ladder.declared(cell)
+    current = ledger.current_set(study.dimension, cell.population)
+    if declared is None or current is None or current.holdout_id == declared.holdout_id:
+        return current
+    header = next(header for header in ledger.sets() if header.holdout_id == declared.holdout_id)
+    return HoldoutSet(**vars(header), items=ledger.items(header.holdout_id))
+
+
+def blocked(study: Study, tables: Brought) -> tuple[Reason, ...]:
+    """Every gate condition that fails on facts that no label-to-score comparison enters, with the gate's own words."""
+    facts = (
+        _reservation(study, tables),
+        *_labels(study, tables),
+        _baselines(study, tables),
+        _readiness(tables, study),
+    )
+    reasons = [reason for evidence in facts if evidence is not None for reason in failing(evidence)]
+    return (*reasons, *_groups(tables))
+
+
+def failing(evidence: Evidence) -> list[Reason]:
+    """The reasons of those conditions whose row is there; the others cannot be told yet."""
+    present = set(evidence.rows["name"])
+    conditions = [condition for condition in GATES[evidence.asset].conditions if condition.row in present]
+    return [reason for condition in conditions for reason in condition.reasons(evidence.rows)]
+
+
+def _reservation(study: Study, tables: Brought) -> Evidence:
+    rows = EvidenceRows("holdout_reservation")
+    rows.fact("role", study.holdout.role)
+    rows.fact("reference_kind", study.reference.kind)
+    loose = study.loose_bars()
+    rows.count("loose_bars", len(loose), bar=0, text="; ".join(loose) or None)
+    if tables.held is not None and tables.state is not None and study.holdout.role == "holdout":
+        spent = tables.state.state in ("reused", "fitted")
+        rows.fact(
+            "registered_before_opening", "no" if spent else "yes", scope=tables.held.holdout_id, note=tables.state.why
+        )
+    return rows.build()
+
+
+def _labels(study: Study, tables: Brought) -> tuple[Evidence, ...]:
+    """What ids and reasons of the label sheet say: blinding, coverage, dates, and who labeled the named items."""
+    if tables.labels is None or tables.held is None:
+        rows = EvidenceRows("annotations")
+        declared = study.annotation.blind.to if study.annotation.blind is not None else ()
+        missing = [what for what in ("output", "confidence", "difficulty") if what not in declared]
+        rows.count("blinding_missing", len(missing), bar=0, text=" and ".join(missing) or None)
+        return (rows.build(),)
+    labels, drawn = tables.labels, drawn_of(tables.held)
+    provenance = label_provenance(study, labels.frame, tables.held.reserved_at)
+    return label_evidence(study, drawn, labels, provenance, {}), _annotators(study, drawn, labels.frame)
+
+
+def _annotators(study: Study, drawn: pd.DataFrame, labels: pd.DataFrame) -> Evidence:
+    rows = EvidenceRows("human_ceiling")
+    lacking = items_to_label_again(study, drawn, labels)
+    named, asked = int(drawn["named"].sum()), study.ceiling.min_annotators
+    enough = named - len(lacking)
+    rows.count("named_items_with_annotators", enough, bar=study.ceiling.min_items, n=named, text=str(asked))
+    needed = max(math.ceil(SHARE_OF_NAMED * named), study.ceiling.min_items) - enough
+    rows.count(
+        "share_of_named_items",
+        enough / named if named else None,
+        bar=SHARE_OF_NAMED,
+        n=named,
+        text=str(asked),
+        note=str(max(needed, 0)),
+    )
+    return rows.build()
+
+
+def items_to_label_again(study: Study, drawn: pd.DataFrame, labels: pd.DataFrame) -> list[str]:
+    """The items named in advance that too few independent annotators have labeled, in the order of their ids."""
+    independent = labels[labels["independent"] & (labels["role"] != "adjudicator")]
+    annotators = independent.groupby("item_id")["annotator_id"].nunique()
+    enough = set(annotators[annotators >= max(study.ceiling.min_annotators, 2)].index)
+    return sorted(set(drawn["item_id"][drawn["named"]]) - enough)
+
+
+def _baselines(study: Study, tables: Brought) -> Evidence:
+    rows = EvidenceRows("baseline_comparators")
+    heuristics = [heuristic.column for heuristic in study.baselines.heuristics]
+    absent = [] if heuristics else ["heuristic"]
+    rows.count("comparator_kinds", len(KINDS) - len(absent), bar=len(KINDS), text=", ".join(absent) or None)
+    lengths = [column for column in heuristics if is_length(column)]
+    rows.count("length_heuristics", len(lengths), bar=1, text=", ".join(lengths) or None)
+    if tables.manifest is not None:
+        for column in heuristics:
+            _column(rows, tables, column)
+    return rows.build()
+
+
+def _column(rows: EvidenceRows, tables: Brought, column: str) -> None:
+    import pandas as pd
+
+    assert tables.manifest is not None
+    frame, name = tables.manifest.frame, heuristic_name(column)
+    if column not in frame:
+        rows.count("heuristic_distinct_values", 0, scope=name, bar=FEWEST_DISTINCT_VALUES, note="no such column")
+        return
+    if tables.labels is not None:
+        frame = frame[frame["item_id"].isin(set(tables.labels.frame["item_id"]))]
+    values = pd.to_numeric(frame[column], errors="coerce")
+    if not len(values):
+        return
+    rows.count(
+        "heuristic_distinct_values", values.dropna().nunique(), scope=name, bar=FEWEST_DISTINCT_VALUES, n=len(values)
+    )
+    if tables.labels is not None or values.isna().all():
+        missing = float(values.isna().mean())
+        rows.count("heuristic_missing_share", missing, scope=name, bar=MOST_MISSING, n=len(values))
+
+
+def _readiness(tables: Brought, study: Study) -> Evidence | None:
+    ready = tables.ready
+    if ready is None or ready.labeled == 0:
+        return None
+    rows = EvidenceRows("scorer_agreement")
+    rows.count("scored_share", ready.scored_share, bar=study.agreement.min_scored, n=ready.labeled)
+    rows.count("decided_pairs", ready.decided, bar=study.agreement.min_pairs, n=ready.labeled)
+    return rows.build()
+
+
+def _groups(tables: Brought) -> tuple[Reason, ...]:
+    """Fewer groups than a clustered interval needs, countable as soon as a set is reserved."""
+    if tables.held is None:
+        return ()
+    grouped = [item.group for item in tables.held.items if item.group is not None]
+    if not grouped or len(set(grouped)) >= MIN_GROUPS:
+        return ()
+    sentence = f"the set has {len(set(grouped))} groups; intervals over groups need {MIN_GROUPS}"
+    return (Reason("enough_groups", "interval", sentence, "reserve items of more groups", ""),)
+
+
+def by_rung(reasons: tuple[Reason, ...]) -> Mapping[str, tuple[Reason, ...]]:
+    """The reasons of each rung that has any."""
+    found: dict[str, list[Reason]] = {}
+    for reason in reasons:
+        found.setdefault(reason.rung, []).append(reason)
+    return {rung: tuple(of_rung) for rung, of_rung in found.items()}

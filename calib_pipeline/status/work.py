@@ -1,0 +1,55 @@
+"""What people can do for a stopped ladder: which items to label, which rows to mend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from calib_pipeline.evidence.evidence import fact
+from calib_pipeline.evidence_store import DamagedEvidence, EvidenceStore
+from calib_pipeline.status.own_account import items_to_label_again
+from calib_pipeline.tables.reasons import HARMLESS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from calib_pipeline.status.standing import Standing
+    from calib_pipeline.studies.project import Project
+
+
+@dataclass(frozen=True)
+class Work:
+    """Items by id, and label rows that are no vote as (row, item, annotator, reason, detail). No label stands here."""
+
+    unlabeled: tuple[str, ...] = ()
+    again: tuple[str, ...] = ()
+    unusable: tuple[tuple[object, ...], ...] = ()
+
+
+def work_on(project: Project, standing: Standing) -> Work:
+    """What the stored labels of a cell leave to do; nothing before labels were ingested, and where a table is gone."""
+    reservation, labeled = standing.evidence.get("holdout_reservation"), standing.evidence.get("annotations")
+    if reservation is None or labeled is None:
+        return Work()
+    store, study = EvidenceStore(project.store), project.studies[standing.cell.study]
+    try:
+        drawn = _table(store, reservation, "reserved")
+        labels = _table(store, labeled, "labels")
+        not_compared = _table(store, labeled, "not_compared")
+    except DamagedEvidence:
+        return Work()
+    unlabeled = sorted(set(drawn["item_id"]) - set(labels["item_id"]))
+    unusable = not_compared[~not_compared["reason"].isin([str(reason) for reason in HARMLESS])]
+    columns = ["row", "item_id", "annotator_id", "reason", "detail"]
+    return Work(
+        tuple(unlabeled),
+        tuple(items_to_label_again(study, drawn, labels)),
+        tuple(unusable[columns].fillna("").itertuples(index=False, name=None)),
+    )
+
+
+def _table(store: EvidenceStore, rows: pd.DataFrame, name: str) -> pd.DataFrame:
+    digest = fact(rows, "table", name)
+    if digest is None:
+        raise DamagedEvidence(f"the evidence names no table {name}")
+    return store.get_table(digest)
