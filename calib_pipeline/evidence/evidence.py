@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from calib_pipeline.digests import digest_frame
 
@@ -24,6 +27,9 @@ EVIDENCE_COLUMNS = (
     "survivors", "seed", "resampled", "bar", "gate_low", "gate_high", "gate_level", "gate_method", "gate_resamples",
     "gate_survivors", "note",
 )  # fmt: skip
+_TEXT_PLACE = {column: place for place, column in enumerate(TEXT_COLUMNS)}
+_NUMBER_PLACE = {column: place for place, column in enumerate(NUMBER_COLUMNS)}
+_ORDER = [(*NUMBER_COLUMNS, *TEXT_COLUMNS).index(column) for column in EVIDENCE_COLUMNS]
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,7 @@ class Evidence:
     rows: pd.DataFrame
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def digest(self) -> str:
         return digest_frame(self.rows)
 
@@ -126,20 +132,23 @@ def evidence_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     """The tidy frame of the rows, with fixed columns and types whatever they hold."""
     import pandas as pd
 
-    columns: dict[str, pd.Series[Any]] = {}
-    for column in EVIDENCE_COLUMNS:
-        values = [row.get(column) for row in rows]
-        if column in NUMBER_COLUMNS:
-            columns[column] = pd.Series([_rounded(value) for value in values], dtype="float64")
-        else:
-            columns[column] = pd.Series([None if value is None else str(value) for value in values], dtype="object")
-    return pd.DataFrame(columns)
+    numbers = np.full((len(rows), len(NUMBER_COLUMNS)), np.nan)
+    texts = np.full((len(rows), len(TEXT_COLUMNS)), None, dtype=object)
+    for place, row in enumerate(rows):
+        for column, value in row.items():
+            if value is None:
+                continue
+            if column in _NUMBER_PLACE:
+                numbers[place, _NUMBER_PLACE[column]] = _rounded(value)
+            else:
+                texts[place, _TEXT_PLACE[column]] = str(value)
+    # The dtype is given, since an inferred text column would make None into NaN.
+    halves = [pd.DataFrame(numbers, columns=NUMBER_COLUMNS), pd.DataFrame(texts, columns=TEXT_COLUMNS, dtype=object)]
+    return pd.concat(halves, axis=1).take(_ORDER, axis=1)
 
 
-def _rounded(value: float | None) -> float:
-    if value is None or not math.isfinite(value):
-        return math.nan
-    return float(f"{value:.12g}")
+def _rounded(value: float) -> float:
+    return float(f"{value:.12g}") if math.isfinite(value) else math.nan
 
 
 def fact(rows: pd.DataFrame, name: str, scope: str = "") -> str | None:
