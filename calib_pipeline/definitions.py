@@ -38,6 +38,7 @@ def project_definitions(root: Path) -> dg.Definitions:
     import dagster as dg
 
     from calib_pipeline.assets import CHAIN, diagnostic_record
+    from calib_pipeline.dagster_side.diagnostic_sensor import diagnostic_after_ladder
     from calib_pipeline.dagster_side.evidence_io import EVIDENCE_IO_MANAGER
     from calib_pipeline.dagster_side.jobs import DIAGNOSTIC_JOB, LADDER_JOB
     from calib_pipeline.dagster_side.ladder_resource import LADDER, ladder_resource
@@ -54,8 +55,8 @@ def project_definitions(root: Path) -> dg.Definitions:
     return dg.Definitions(
         assets=[*CHAIN, diagnostic_record],
         jobs=[LADDER_JOB, DIAGNOSTIC_JOB],
-        sensors=[population_manifests(open_project, LADDER_JOB)],
-        schedules=[recheck_schedule(open_project, LADDER_JOB, project.recheck)] if project.recheck else [],
+        sensors=[population_manifests(open_project), diagnostic_after_ladder(open_project)],
+        schedules=[recheck_schedule(open_project, project.recheck)] if project.recheck else [],
         resources={LADDER: ladder_resource(open_project), "io_manager": EVIDENCE_IO_MANAGER},
         executor=dg.in_process_executor,
     )

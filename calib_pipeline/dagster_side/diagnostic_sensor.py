@@ -1,0 +1,38 @@
+"""Asks for the diagnostic record after a ladder stopped whose study can never be calibrated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import dagster as dg
+
+from calib_pipeline.dagster_side.jobs import DIAGNOSTIC_JOB, LADDER_JOB
+from calib_pipeline.dagster_side.partitions import declared_cell
+from calib_pipeline.dagster_side.run_tags import STATUS, STOPPED
+
+if TYPE_CHECKING:
+    from calib_pipeline.studies.project import Project
+
+PARTITION = "dagster/partition"
+
+
+def diagnostic_after_ladder(open_project: Callable[[], Project]) -> dg.SensorDefinition:
+    """The sensor of a project; it starts switched off, since a diagnostic opens the set as well."""
+
+    def due(context: dg.RunFailureSensorContext) -> dg.RunRequest | dg.SkipReason:
+        run = context.dagster_run
+        if run.tags.get(STATUS) != STOPPED:
+            return dg.SkipReason("the pipeline broke: nothing was decided")
+        cell = declared_cell(open_project(), run.tags[PARTITION])
+        if open_project().studies[cell.study].supports_status:
+            return dg.SkipReason(f"study {cell.study} can earn a status: its stopped ladder is its result")
+        return dg.RunRequest(run_key=run.run_id, partition_key=run.tags[PARTITION])
+
+    return dg.run_failure_sensor(
+        name="diagnostic_after_ladder",
+        monitored_jobs=[LADDER_JOB],
+        request_job=DIAGNOSTIC_JOB,
+        default_status=dg.DefaultSensorStatus.STOPPED,
+        description="Makes the diagnostic record of a fitted, proxy or loosely set study once its ladder has stopped",
+    )(due)

@@ -1,0 +1,34 @@
+"""The ladder of a run: tables, store and ledger of the project, opened when a run starts and not before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import dagster as dg
+
+from calib_pipeline.dagster_side.run_tags import tell_climbing
+
+if TYPE_CHECKING:
+    from calib_pipeline.ladder import Ladder
+    from calib_pipeline.studies.project import Project
+
+LADDER = "ladder"
+
+
+def ladder_resource(open_project: Callable[[], Project]) -> dg.ResourceDefinition:
+    """The resource that opens the project's ladder for a run and tags the run as climbing.
+
+    The project is read anew for every run, so that a code location which stays up sees the declarations of now.
+    """
+
+    def open_ladder(init: dg.InitResourceContext) -> Ladder:
+        from calib_pipeline.ladder import Ladder
+
+        if init.run is None:
+            return Ladder(open_project(), "")
+        if init.instance is not None:
+            tell_climbing(init.instance, init.run)
+        return Ladder(open_project(), init.run.run_id)
+
+    return dg.ResourceDefinition(open_ladder, description="Tables, evidence store and ledger of the project")

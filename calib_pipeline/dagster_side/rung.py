@@ -1,0 +1,78 @@
+"""What every asset of the ladder has in common, so that an asset's file holds only what is its own."""
+
+import inspect
+from collections.abc import Callable
+
+import dagster as dg
+import pandas as pd
+
+from calib_pipeline import __version__
+from calib_pipeline.dagster_side.gate_type import gate_type
+from calib_pipeline.dagster_side.ladder_resource import LADDER
+from calib_pipeline.dagster_side.materialization import HOLDS, materialized
+from calib_pipeline.dagster_side.partitions import CELLS, cell_of_run
+from calib_pipeline.evidence.evidence import Evidence
+from calib_pipeline.ladder import Ladder
+from calib_pipeline.schemas import GATES
+
+Compute = Callable[..., Evidence]
+
+LADDER_GROUP = "ladder"
+DIAGNOSTIC_GROUP = "diagnostic"
+
+EVIDENCE_TYPE = dg.DagsterType(
+    lambda _context, value: isinstance(value, Evidence),
+    name="Evidence",
+    description="The figures and facts of a rung, with the row tables that later rungs need",
+    typing_type=Evidence,
+)
+
+
+def rung(compute: Compute) -> dg.AssetsDefinition:
+    """Make an asset of the ladder from a function of the ladder, the cell and the rungs that it reads.
+
+    The asset bears the function's name and docstring. Every parameter after ladder and cell names a rung above: it
+    becomes an input that is typed by that rung's gate, so that nothing is read ungated. The asset carries its own gate
+    as the blocking check `holds`, in its own step.
+    """
+    name = _name(compute)
+    check = dg.AssetCheckSpec(
+        HOLDS,
+        asset=name,
+        blocking=True,
+        description="The gate: " + ", ".join(condition.name.replace("_", " ") for condition in GATES[name].conditions),
+    )
+    return _asset(compute, LADDER_GROUP, {"parquet", "pandera"}, [check])
+
+
+def ungated(compute: Compute) -> dg.AssetsDefinition:
+    """Make an asset that reports beside the ladder: no gate above it, none on it."""
+    return _asset(compute, DIAGNOSTIC_GROUP, {"parquet"}, [])
+
+
+def _asset(compute: Compute, group: str, kinds: set[str], check_specs: list[dg.AssetCheckSpec]) -> dg.AssetsDefinition:
+    reads = list(inspect.signature(compute).parameters)[2:]
+
+    @dg.asset(
+        name=_name(compute),
+        description=inspect.getdoc(compute),
+        ins={asset: dg.AssetIn(dagster_type=gate_type(asset)) for asset in reads},
+        partitions_def=CELLS,
+        dagster_type=EVIDENCE_TYPE,
+        required_resource_keys={LADDER},
+        code_version=__version__,
+        owners=["team:evaluation"],
+        group_name=group,
+        kinds=kinds,
+        check_specs=check_specs,
+    )
+    def asset(context: dg.AssetExecutionContext, **rows: pd.DataFrame) -> dg.MaterializeResult:  # type: ignore[type-arg]
+        ladder: Ladder = getattr(context.resources, LADDER)
+        cell = cell_of_run(ladder.project, context)
+        return materialized(ladder, cell, compute(ladder, cell, **rows), context.log)
+
+    return asset
+
+
+def _name(compute: Compute) -> str:
+    return str(compute.__name__)
