@@ -153,10 +153,15 @@ def _with_studies(root: Path, declared: ProjectFile, document: Document) -> Proj
         ledger=_ledger(root, declared.ledger),
         populations={name: _absolute(root, population.items) for name, population in declared.populations.items()},
         studies=studies,
-        faults=tuple(fault for one in read for fault in one.faults),
+        faults=_each_once(read),
         blocked=_blocked(studies, read),
         recheck=declared.recheck,
     )
+
+
+def _each_once(read: list[_Read]) -> tuple[InputError, ...]:
+    """All faults, a fault of the shared defaults only once."""
+    return tuple({str(fault): fault for one in read for fault in one.faults}.values())
 
 
 def _read(path: Path, shown: str, defaults: Document) -> _Read:

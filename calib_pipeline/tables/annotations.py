@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ import numpy.typing as npt
 
 from calib_pipeline.digests import digest_json
 from calib_pipeline.errors import ReviewUnavailable, Unreadable
-from calib_pipeline.studies.scale import number_of
+from calib_pipeline.studies.scale import fold, number_of
 from calib_pipeline.studies.study import Study
 from calib_pipeline.tables.columns import blank, column, refuse_float_ids, truth, with_names
 from calib_pipeline.tables.distinct import Distinct, rows_digest
@@ -197,6 +198,7 @@ def _judge(
     times = Distinct(cells["labeled_at"], _reads(_time))
     confidences = Distinct(cells["confidence"], _reads(_confidence))
     values = Distinct(cells["value"], lambda cell: Read.of(study, cell))
+    people = Distinct(cells["annotator_id"], _person)
 
     def said(name: str) -> Callable[[int], str]:
         return lambda position: f"{name}: {cells[name].iloc[position]!r}"
@@ -208,7 +210,7 @@ def _judge(
         findings.add(unknown, Reason.UNKNOWN_ITEM, lambda position: near.detail(ids.iloc[position]))
     findings.add(outside(ids, reserved), Reason.NOT_RESERVED)
     findings.add(statuses.mask(lambda reason: reason is Reason.NOT_ANNOTATED), Reason.NOT_ANNOTATED)
-    findings.add(Distinct(cells["annotator_id"], blank).mask(bool), Reason.MISSING_ANNOTATOR)
+    findings.add(people.mask(lambda person: person is None), Reason.MISSING_ANNOTATOR)
     findings.add(statuses.mask(lambda reason: reason is Reason.SKIPPED), Reason.SKIPPED)
     findings.add(statuses.mask(lambda reason: reason is Reason.NOT_APPROVED), Reason.NOT_APPROVED, said("status"))
     version = study.rubric.version.strip()
@@ -234,7 +236,7 @@ def _judge(
     clear = findings.clear.copy()
     columns: dict[str, npt.NDArray[Any]] = {
         "item_id": ids.to_numpy(dtype=object),
-        "annotator_id": cells["annotator_id"].to_numpy(dtype=object),
+        "annotator_id": people.objects(),
         "repeat": repeats.array(lambda value: value if isinstance(value, int) else 1, np.int64),
         "value": values.array(lambda read: read.value, np.object_),
         "code": values.array(lambda read: read.code, np.int64),
@@ -250,8 +252,32 @@ def _judge(
     frame = pd.DataFrame({name: pd.Series(column[clear], dtype=column.dtype) for name, column in columns.items()})
     frame.index = pd.Index(np.flatnonzero(clear))
     unread = int(confidences.mask(lambda value: isinstance(value, Unread))[clear].sum())
-    notes = (f"{unread} cells of confidence are none of {', '.join(_CONFIDENCES)} and are not read",) if unread else ()
-    return frame, spelling_counts(values.array(lambda read: read.spelling, np.object_)[clear].tolist()), notes
+    notes = _near_people(frame["annotator_id"].unique().tolist())
+    if unread:
+        notes.append(f"{unread} cells of confidence are none of {', '.join(_CONFIDENCES)} and are not read")
+    spellings = values.array(lambda read: read.spelling, np.object_)[clear].tolist()
+    spellings += [
+        f"annotator {cell!r} read as {person!r} (folded)" if cell != person else None
+        for cell, person in zip(cells["annotator_id"][clear].tolist(), frame["annotator_id"].tolist(), strict=True)
+    ]
+    return frame, spelling_counts(spellings), tuple(notes)
+
+
+def _person(cell: str | None) -> str | None:
+    """The annotator's id without surrounding space and Unicode composition; case may tell two people apart."""
+    return None if cell is None or blank(cell) else unicodedata.normalize("NFC", cell.strip())
+
+
+def _near_people(people: list[str]) -> list[str]:
+    """A remark for annotators who may be one person, since one person is no second human."""
+    spelled: dict[str, list[str]] = {}
+    for person in sorted(people):
+        spelled.setdefault(fold(person), []).append(person)
+    return [
+        f"annotators {' and '.join(map(repr, same))} differ only in case and count as {len(same)} people"
+        for same in spelled.values()
+        if len(same) > 1
+    ]
 
 
 class Unread(str):

@@ -217,6 +217,18 @@ def test_two_people_are_two_votes_and_an_adjudicator_is_no_annotator(study: Stud
     ]
 
 
+def test_one_person_under_two_spellings_is_no_second_human(study: Study) -> None:
+    result = labels(study, [{"annotator_id": "Zoé"}, {"annotator_id": " Zoe\u0301\u00a0"}])
+    assert result.frame["annotator_id"].tolist() == ["Zoé"] and result.counts["duplicate"] == 1
+    assert result.mapped == {"annotator ' Zoe\u0301\\xa0' read as 'Zoé' (folded)": 1}
+
+
+def test_annotators_that_differ_in_case_are_two_and_it_is_told(study: Study) -> None:
+    result = labels(study, [{"annotator_id": "aB3"}, {"annotator_id": "Ab3"}])
+    assert result.counts["usable"] == 2
+    assert result.report == ("annotators 'Ab3' and 'aB3' differ only in case and count as 2 people",)
+
+
 def test_a_label_given_after_seeing_others_is_not_independent(study: Study) -> None:
     result = labels(study, [{"saw_other_labels": "yes"}])
     assert result.counts["usable"] == 1 and result.frame["independent"].tolist() == [False]
