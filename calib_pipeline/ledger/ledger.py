@@ -90,12 +90,18 @@ class Ledger:
     def current_set(self, dimension: str, population: str) -> HoldoutSet | None:
         """The newest generation of a dimension on a population, with its items, or None."""
         with self._database.reading() as journal:
-            return reservations.newest_set(journal, dimension, population)
+            newest = reservations.newest_generation(journal, dimension, population)
+            return None if newest is None else journal.with_items(newest)
 
     def sets(self) -> list[SetHeader]:
         """Every set that was reserved, in order, without its items."""
         with self._database.reading() as journal:
             return journal.headers()
+
+    def reserved_set(self, holdout_id: str) -> HoldoutSet:
+        """One set with its items."""
+        with self._database.reading() as journal:
+            return journal.with_items(journal.require(holdout_id))
 
     def items(self, holdout_id: str) -> tuple[ReservedItem, ...]:
         """The items of a set, by stratum and rank."""
@@ -116,19 +122,11 @@ class Ledger:
         """Ids of a standing set's items that are spent for this study.
 
         All of them where the set is fitted for it, exported or retired; those that other sets hold and have spent; none
-        where it was measured already. Whether it was registered on this set in time is `late_registration`.
+        where it was measured already. An opening or read of this set itself is left to `state`: it spends the set for
+        who was not registered in time.
         """
         with self._database.reading() as journal:
             return reservations.spent_in(journal, holdout_id, registration)
-
-    def late_registration(self, holdout_id: str, registration: Registration) -> str | None:
-        """Why the study's configuration and plan were not registered on the set in time, as a sentence, or None.
-
-        In time is before the first opening, and for the plan before the first read. What this says does not change once
-        the set was opened.
-        """
-        with self._database.reading() as journal:
-            return reservations.late_registration(journal, holdout_id, registration)
 
     def state(
         self, holdout_id: str, *, study: str, config_digest: str, plan_digest: str, role: Role = "holdout"

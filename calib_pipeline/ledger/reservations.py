@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from calib_pipeline.ledger.errors import LedgerError
 from calib_pipeline.ledger.events import Event
-from calib_pipeline.ledger.sets import HoldoutSet, Registration, Role, SetDraw, SpentItems, digest_items
+from calib_pipeline.ledger.sets import Registration, Role, SetDraw, SetHeader, SpentItems, digest_items
 from calib_pipeline.ledger.states import (
     History,
     Overlap,
     Subject,
-    is_registered,
     measurement_by,
     why_fitted,
-    why_late,
     why_spent,
     why_withdrawn,
 )
@@ -41,7 +39,7 @@ def reserve(
         register(journal, draw.holdout_id, frozen, run_id=run_id, actor=actor)
         return standing
 
-    newest = newest_set(journal, draw.dimension, draw.population)
+    newest = newest_generation(journal, draw.dimension, draw.population)
     if newest is not None and newest.generation >= draw.generation:
         raise LedgerError(
             f"generation {newest.generation} of {draw.dimension} on {draw.population} stands already as set "
@@ -110,12 +108,12 @@ def register(
     return written
 
 
-def newest_set(journal: Journal, dimension: str, population: str) -> HoldoutSet | None:
-    """The newest generation of a dimension on a population."""
+def newest_generation(journal: Journal, dimension: str, population: str) -> SetHeader | None:
+    """The newest set of a dimension on a population, without its items."""
     generations = [
         header for header in journal.headers() if header.dimension == dimension and header.population == population
     ]
-    return journal.with_items(max(generations, key=lambda header: header.generation)) if generations else None
+    return max(generations, key=lambda header: header.generation, default=None)
 
 
 def spent_items(journal: Journal, dimension: str, registrations: Iterable[Registration]) -> SpentItems:
@@ -149,16 +147,6 @@ def spent_in(journal: Journal, holdout_id: str, registration: Registration) -> t
         ):
             spent |= overlap.items
     return tuple(sorted(spent))
-
-
-def late_registration(journal: Journal, holdout_id: str, registration: Registration) -> str | None:
-    """Why the study was not registered on the set in time, or None."""
-    history = journal.history(holdout_id)
-    subject = _subject(registration)
-    if not is_registered(history, subject):
-        return "this configuration and plan are not registered on the set"
-    late = why_late(history, subject)
-    return None if late is None else f"the set was {late}"
 
 
 def _subject(registration: Registration) -> Subject:

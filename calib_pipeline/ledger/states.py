@@ -204,14 +204,6 @@ def configurations_at_first_opening(history: History) -> int:
     return len(counted)
 
 
-def is_registered(history: History, subject: Subject) -> bool:
-    """Whether the configuration was registered on the set with this plan, at any time."""
-    return any(
-        event.config_digest == subject.config_digest and event.details.get("plan_digest") == subject.plan_digest
-        for event in history.of_kind("registered")
-    )
-
-
 def is_in_force(history: History, subject: Subject) -> bool:
     """Whether the configuration is registered with the plan, and its plan is the newest of a study."""
     registrations = history.of_kind("registered")

@@ -24,6 +24,7 @@ class TestReserving:
         standing = story.ledger.current_set("faithful", "pop")
         assert standing is not None
         assert standing.items == (items[2], items[1], items[0]) == story.ledger.items("s")
+        assert standing == story.ledger.reserved_set("s")
         assert (standing.generation, standing.seed, standing.size) == (3, 7, 3)
         assert (standing.reserved_seq, standing.reserved_at) == (event.seq, event.at)
         assert standing.details == {"sampling": "bottom-k"}
@@ -226,8 +227,8 @@ class TestSpentInAStandingSet:
         assert story.ledger.spent_in("s", A) == ()
         assert story.ledger.spent_in("s", B) == ("i1", "i2", "i3")
 
-    def test_its_own_opening_is_a_matter_of_the_registration(self, story: Story) -> None:
+    def test_its_own_opening_is_a_matter_of_the_state(self, story: Story) -> None:
         story.reserve(registrations=[A])
         story.open()
         assert story.ledger.spent_in("s", B) == ()
-        assert story.ledger.late_registration("s", B) is not None
+        assert story.state(study="b", config="b1", plan="q1").state == "reused"

@@ -237,21 +237,3 @@ def test_a_set_that_was_never_reserved_has_no_state(story: Story) -> None:
     story.reserve("other")
     with pytest.raises(UnknownSet, match="no set named 's'; it holds other"):
         story.state()
-
-
-class TestLateRegistration:
-    """What the first rung states of a set: it never changes once the set was opened."""
-
-    def test_in_time(self, story: Story) -> None:
-        story.reserve(registrations=[A, B])
-        assert story.ledger.late_registration("s", A) is None
-        story.open()
-        assert story.ledger.late_registration("s", A) is None
-        assert story.ledger.late_registration("s", B) is None
-
-    def test_not_at_all_and_too_late(self, story: Story) -> None:
-        story.reserve(registrations=[A])
-        assert story.ledger.late_registration("s", B) == "this configuration and plan are not registered on the set"
-        story.open()
-        story.ledger.register("s", [B])
-        assert "the set was first opened as event 3" in str(story.ledger.late_registration("s", B))
