@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,7 +19,7 @@ from calib_pipeline.evidence.human_ceiling import human_ceiling
 from calib_pipeline.evidence.scorer_agreement import FEWEST_USABLE_PAIRS, Opening, readiness, scorer_agreement
 from calib_pipeline.evidence.threshold_check import threshold_check
 from calib_pipeline.evidence_store import EvidenceStore
-from calib_pipeline.ledger import HoldoutSet, Ledger, Registration, ReservedItem, SetDraw
+from calib_pipeline.ledger import HoldoutSet, Ledger, Registration, ReservedItem, SetDraw, SetHeader
 from calib_pipeline.ledger import Opening as LedgerOpening
 from calib_pipeline.records.archive import RecordArchive
 from calib_pipeline.records.publication import diagnostic_evidence, publication_evidence
@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from calib_pipeline.tables.annotations import Labels
     from calib_pipeline.tables.items import Manifest
     from calib_pipeline.tables.scores import Scores
+
+
+RECHECK = "recheck"
+"""What the ledger's details say of a generation that was drawn to measure again."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +69,15 @@ class Ladder:
         The declared project.
     run_id
         The run that the ledger's events name.
+    recheck
+        Measure again what was measured, on the next generation of its set. Computing stored rows again is verification
+        and no re-check.
     """
 
-    def __init__(self, project: Project, run_id: str) -> None:
+    def __init__(self, project: Project, run_id: str, *, recheck: bool = False) -> None:
         self.project = project
         self.run_id = run_id
+        self._recheck = recheck
         self.store = EvidenceStore(project.store)
         self.archive = RecordArchive(self.store.base)
         self._tables = TableCache(project)
@@ -86,7 +94,9 @@ class Ladder:
     def holdout_reservation(self, cell: Cell) -> Evidence:
         """Reserve the study's set, or draw the next generation where the current one is spent for it."""
         study, manifest = self._study(cell), self._manifest(cell)
-        held = self._set_for(cell) or self._reserve(cell)
+        held = self._set_for(cell)
+        if held is None or self._due_for_another(cell, held):
+            held = self._reserve(cell)
         self.ledger.register(held.holdout_id, self._registrations(cell, held), run_id=self.run_id or None)
         declared = self._declared_on(cell, held)
         state = self._state(cell, held)
@@ -321,27 +331,36 @@ class Ladder:
     # Sets
 
     def _set_for(self, cell: Cell) -> HoldoutSet | None:
-        """The study's set: the one it measured on this population version, else the newest where it still serves."""
+        """The study's set, or None where one must be drawn.
+
+        The newest generation on this population version, where it still serves. A generation that was drawn for another
+        study leaves the one that this study has measured in place; one that was drawn for a re-check replaces it.
+        """
         study, manifest = self._study(cell), self._manifest(cell)
-        for header in reversed(self.ledger.sets()):
-            if (header.dimension, header.population) != (study.dimension, cell.population):
-                continue
-            if header.population_digest != manifest.digest:
-                continue
-            held = self._with_items(header.holdout_id)
-            if self._state(cell, held).state == "measured":
-                return held
-        newest = [
+        generations = [
             header
             for header in self.ledger.sets()
             if (header.dimension, header.population) == (study.dimension, cell.population)
         ]
-        if not newest or newest[-1].population_digest != manifest.digest:
-            return None
-        current = self._with_items(newest[-1].holdout_id)
-        if study.holdout.role == "holdout" and self._state(cell, current).state in ("reused", "fitted"):
-            return None
-        return current
+        if not generations or generations[-1].population_digest != manifest.digest:
+            generations = [header for header in generations if header.population_digest == manifest.digest]
+            return self._measured_in(cell, generations)
+        newest = self._with_items(generations[-1].holdout_id)
+        serves = study.holdout.role == "fitted" or self._state(cell, newest).state in ("unopened", "measured")
+        if newest.details.get(RECHECK) and serves:
+            return newest
+        return self._measured_in(cell, generations) or (newest if serves else None)
+
+    def _measured_in(self, cell: Cell, generations: Sequence[SetHeader]) -> HoldoutSet | None:
+        for header in reversed(generations):
+            held = self._with_items(header.holdout_id)
+            if self._state(cell, held).state == "measured":
+                return held
+        return None
+
+    def _due_for_another(self, cell: Cell, held: HoldoutSet) -> bool:
+        """Whether this run re-checks a measurement: that takes a set that nobody has looked at."""
+        return self._recheck and self._state(cell, held).state == "measured"
 
     def _reserve(self, cell: Cell) -> HoldoutSet:
         study, manifest = self._study(cell), self._manifest(cell)
@@ -375,7 +394,14 @@ class Ladder:
         )
         holdout_id = f"{study.dimension}@{cell.population}.g{generation}"
         draw = SetDraw(
-            holdout_id, study.dimension, cell.population, manifest.digest, generation, study.holdout.seed, items
+            holdout_id,
+            study.dimension,
+            cell.population,
+            manifest.digest,
+            generation,
+            study.holdout.seed,
+            items,
+            {RECHECK: True} if self._recheck else {},
         )
         fresh = HoldoutSet(
             holdout_id, study.dimension, cell.population, manifest.digest, generation, study.holdout.seed,

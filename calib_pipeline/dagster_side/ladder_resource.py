@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from calib_pipeline.dagster_side.run_tags import tell_climbing
+from calib_pipeline.dagster_side.run_tags import RECHECK_TAG, tell_climbing
 
 if TYPE_CHECKING:
     from calib_pipeline.ladder import Ladder
@@ -22,13 +22,18 @@ def ladder_resource(open_project: Callable[[], Project]) -> dg.ResourceDefinitio
     The project is read anew for every run, so that a code location which stays up sees the declarations of now.
     """
 
-    def open_ladder(init: dg.InitResourceContext) -> Ladder:
+    def open_ladder(init: dg.InitResourceContext) -> Iterator[Ladder]:
         from calib_pipeline.ladder import Ladder
 
-        if init.run is None:
-            return Ladder(open_project(), "")
-        if init.instance is not None:
+        if init.run is not None and init.instance is not None:
             tell_climbing(init.instance, init.run)
-        return Ladder(open_project(), init.run.run_id)
+        tags = {} if init.run is None else init.run.tags
+        ladder = Ladder(open_project(), "" if init.run is None else init.run.run_id, recheck=RECHECK_TAG in tags)
+        try:
+            yield ladder
+        finally:
+            opened = vars(ladder).get("ledger")
+            if opened is not None:
+                opened.close()
 
     return dg.ResourceDefinition(open_ladder, description="Tables, evidence store and ledger of the project")

@@ -1,4 +1,4 @@
-"""Climbs every declared cell again at the cadence that calib.yaml declares."""
+"""Measures every declared cell again, on fresh items, at the cadence that calib.yaml declares."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import dagster as dg
 
 from calib_pipeline.dagster_side.jobs import LADDER_JOB
 from calib_pipeline.dagster_side.partitions import add_cells, cell_key
+from calib_pipeline.dagster_side.run_tags import RECHECK_TAG
 from calib_pipeline.errors import InputError
 
 if TYPE_CHECKING:
     from calib_pipeline.studies.project import Project
-
-RECHECK = "calib/recheck"
 
 
 def recheck_schedule(open_project: Callable[[], Project], cron: str) -> dg.ScheduleDefinition:
@@ -34,7 +33,7 @@ def recheck_schedule(open_project: Callable[[], Project], cron: str) -> dg.Sched
             cron_schedule=cron,
             job=LADDER_JOB,
             default_status=dg.DefaultScheduleStatus.STOPPED,
-            description="Climbs every declared cell again: an exact repeat of what was measured changes nothing",
+            description="Measures every declared cell again, on a next generation that must be labeled first",
         )
         def recheck(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest] | dg.SkipReason:
             project = open_project()
@@ -43,7 +42,7 @@ def recheck_schedule(open_project: Callable[[], Project], cron: str) -> dg.Sched
             keys = [cell_key(Cell(study=study, population=population)) for study, population in project.cells()]
             if not keys:
                 return dg.SkipReason("no cell is declared: " + "; ".join(str(fault) for fault in project.faults))
-            return [dg.RunRequest(run_key=f"{key}|{when}", partition_key=key, tags={RECHECK: when}) for key in keys]
+            return [dg.RunRequest(run_key=f"{key}|{when}", partition_key=key, tags={RECHECK_TAG: when}) for key in keys]
 
         return recheck
     except dg.DagsterInvalidDefinitionError as error:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 STATUS = "calib/status"
 STOPPED_AT = "calib/stopped_at"
 REASON = "calib/reason"
+RECHECK_TAG = "calib/recheck"
 
 PARENT = "dagster/parent_run_id"
 
