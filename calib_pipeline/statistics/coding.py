@@ -15,8 +15,10 @@ MISSING = -1
 
 
 def is_missing(value: object) -> bool:
-    """True for None and for a float NaN, the two spellings of "no label"."""
-    return value is None or (isinstance(value, float) and math.isnan(value))
+    """True for the spellings of "no label": None, a float NaN, and pandas' NA and NaT."""
+    if isinstance(value, float):
+        return math.isnan(value)
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def code_together(

@@ -151,6 +151,16 @@ def test_strata_weights_move_the_value_to_the_population() -> None:
     assert difference.value == pytest.approx(0.9)
 
 
+def test_every_spelling_of_no_label_leaves_the_pair() -> None:
+    import pandas as pd
+
+    a = ["x", None, float("nan"), pd.NA, "x", "y", "y", "x"]
+    b = pd.Series(["x", "y", "x", "y", "x", "y", "x", None])
+    assert percent_agreement(a, b).n == 4
+    assert cohen_kappa(a, b, categories=["x", "y"]).value == pytest.approx(0.5)
+    assert mean_absolute_difference([1, None, 3, 4], np.array([2, 5, np.nan, 4])).n == 2
+
+
 def test_unequal_columns_and_unknown_labels_are_refused_with_what_to_do() -> None:
     with pytest.raises(ValueError, match=r"same length\. Got 2 and 3; align them by item"):
         percent_agreement([1, 2], [1, 2, 3])
