@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,16 +12,17 @@ import numpy.typing as npt
 
 from calib_pipeline.digests import digest_json
 from calib_pipeline.errors import ReviewUnavailable, Unreadable
-from calib_pipeline.studies.scale import fold, number_of
+from calib_pipeline.studies.scale import fold
 from calib_pipeline.studies.study import Study
-from calib_pipeline.tables.columns import blank, column, refuse_float_ids, truth, with_names
+from calib_pipeline.tables.columns import blank, refuse_float_ids, with_names
 from calib_pipeline.tables.distinct import Distinct, rows_digest
 from calib_pipeline.tables.findings import Findings, NearIds, outside
+from calib_pipeline.tables.label_cells import CONFIDENCES, LabelCells, Unread
 from calib_pipeline.tables.label_studio import export_table
 from calib_pipeline.tables.reading import RawTable, table_of
 from calib_pipeline.tables.reasons import HARMLESS, Reason
 from calib_pipeline.tables.source import read_source
-from calib_pipeline.tables.values import Read, off_scale_detail, spelling_counts
+from calib_pipeline.tables.values import off_scale_detail, spelling_counts
 from calib_pipeline.tables.votes import settle
 
 if TYPE_CHECKING:
@@ -47,16 +46,6 @@ KNOWN = (
 SYNONYMS = {"annotator": "annotator_id", "label": "value", "created_at": "labeled_at"}
 NEEDED = ("item_id", "annotator_id", "value")
 _IN_DIGEST = tuple(name for name in KNOWN if name != "note")
-_ROLES = ("annotator", "adjudicator")
-_CONFIDENCES = ("high", "medium", "low")
-_FLAGS = ("saw_scorer_output", "saw_other_labels", "prefilled")
-_STATUSES = {
-    "approved": None,
-    "skipped": Reason.SKIPPED,
-    "pending": Reason.NOT_APPROVED,
-    "rejected": Reason.NOT_APPROVED,
-    "not_annotated": Reason.NOT_ANNOTATED,
-}
 
 
 @dataclass(frozen=True)
@@ -156,9 +145,10 @@ def normalise_labels(
     refuse_float_ids(table)
     reserved = frozenset(item_ids)
     findings = Findings(table)
-    usable, mapped, notes = _judge(
-        table, study, reserved, None if known_ids is None else frozenset(known_ids), findings
-    )
+    cells = LabelCells(table, study)
+    _judge(cells, study, reserved, None if known_ids is None else frozenset(known_ids), findings)
+    clear = findings.clear.copy()
+    usable = _usable(cells, table.rows, clear)
     settled = settle(usable)
     for position, (reason, detail) in settled.set_aside.items():
         findings.set_aside(position, reason, detail)
@@ -175,34 +165,23 @@ def normalise_labels(
         repeats=settled.repeats,
         not_compared=not_compared,
         counts=counts,
-        mapped=mapped,
+        mapped=_spellings(cells, clear),
         digest=rows_digest(of_the_set, _IN_DIGEST) or digest_json([]),
         unlabeled=tuple(sorted(reserved - set(settled.votes["item_id"].tolist()))),
-        report=(*table.report, *notes),
+        report=(*table.report, *_remarks(cells, usable, clear)),
         file_digest=table.digest,
     )
 
 
 def _judge(
-    table: RawTable, study: Study, reserved: frozenset[str], known: frozenset[str] | None, findings: Findings
-) -> tuple[pd.DataFrame, dict[str, int], tuple[str, ...]]:
-    """Each row by itself: usable rows in the columns of ``Labels.frame``; every other row has its reason."""
-    import pandas as pd
+    cells: LabelCells, study: Study, reserved: frozenset[str], known: frozenset[str] | None, findings: Findings
+) -> None:
+    """Each row by itself: the first reason against it, in the order in which they are added."""
 
-    cells = {name: column(table, name) for name in KNOWN}
-    ids = cells["item_id"]
-    statuses = Distinct(cells["status"], _status)
-    flags = {name: Distinct(cells[name], _reads(truth)) for name in _FLAGS}
-    repeats = Distinct(cells["repeat"], _reads(_repeat))
-    roles = Distinct(cells["role"], _reads(_role))
-    times = Distinct(cells["labeled_at"], _reads(_time))
-    confidences = Distinct(cells["confidence"], _reads(_confidence))
-    values = Distinct(cells["value"], lambda cell: Read.of(study, cell))
-    people = Distinct(cells["annotator_id"], _person)
+    def unread(name: str) -> Callable[[int], str]:
+        return lambda position: f"{name}: {cells.written(name).iloc[position]!r}"
 
-    def said(name: str) -> Callable[[int], str]:
-        return lambda position: f"{name}: {cells[name].iloc[position]!r}"
-
+    ids, statuses, flags = cells.ids, cells.statuses, cells.flags
     findings.add(Distinct(ids, blank).mask(bool), Reason.MISSING_ITEM)
     if known is not None:
         near = NearIds(known | reserved)
@@ -210,127 +189,79 @@ def _judge(
         findings.add(unknown, Reason.UNKNOWN_ITEM, lambda position: near.detail(ids.iloc[position]))
     findings.add(outside(ids, reserved), Reason.NOT_RESERVED)
     findings.add(statuses.mask(lambda reason: reason is Reason.NOT_ANNOTATED), Reason.NOT_ANNOTATED)
-    findings.add(people.mask(lambda person: person is None), Reason.MISSING_ANNOTATOR)
+    findings.add(cells.people.mask(lambda person: person is None), Reason.MISSING_ANNOTATOR)
     findings.add(statuses.mask(lambda reason: reason is Reason.SKIPPED), Reason.SKIPPED)
-    findings.add(statuses.mask(lambda reason: reason is Reason.NOT_APPROVED), Reason.NOT_APPROVED, said("status"))
-    version = study.rubric.version.strip()
+    findings.add(statuses.mask(lambda reason: reason is Reason.NOT_APPROVED), Reason.NOT_APPROVED, unread("status"))
+    versions, version = cells.written("rubric_version"), study.rubric.version.strip()
     findings.add(
-        Distinct(cells["rubric_version"], lambda cell: not blank(cell) and str(cell).strip() != version).mask(bool),
+        Distinct(versions, lambda cell: cell is not None and cell.strip() not in ("", version)).mask(bool),
         Reason.WRONG_RUBRIC_VERSION,
-        lambda position: f"labeled under {cells['rubric_version'].iloc[position]!r}; the study has {version!r}",
+        lambda position: f"labeled under {versions.iloc[position]!r}; the study has {version!r}",
     )
     findings.add(flags["saw_scorer_output"].mask(lambda flag: flag is True), Reason.SAW_SCORER_OUTPUT)
     findings.add(flags["prefilled"].mask(lambda flag: flag is True), Reason.PREFILLED)
-    for name, read in {"role": roles, "repeat": repeats, **flags}.items():
-        findings.add(read.mask(lambda value: isinstance(value, Unread)), Reason.BAD_FIELD, said(name))
-    time_of = times.objects()
+    for name, read in {"role": cells.roles, "repeat": cells.repeats, **flags}.items():
+        findings.add(read.mask(lambda value: isinstance(value, Unread)), Reason.BAD_FIELD, unread(name))
+    times = cells.times.objects()
     findings.add(
-        times.mask(lambda value: isinstance(value, Unread)), Reason.BAD_TIME, lambda position: str(time_of[position])
+        cells.times.mask(lambda time: isinstance(time, Unread)), Reason.BAD_TIME, lambda position: str(times[position])
     )
-    findings.add(values.mask(lambda read: read.parsed.how == "empty"), Reason.BLANK)
+    findings.add(cells.values.mask(lambda read: read.parsed.how == "empty"), Reason.BLANK)
     findings.add(
-        values.mask(lambda read: read.parsed.how == "off_scale"),
+        cells.values.mask(lambda read: read.parsed.how == "off_scale"),
         Reason.OFF_SCALE,
-        lambda position: off_scale_detail(study, cells["value"].iloc[position]),
+        lambda position: off_scale_detail(study, cells.written("value").iloc[position]),
     )
-    clear = findings.clear.copy()
+
+
+def _usable(cells: LabelCells, rows: Sequence[int], clear: npt.NDArray[np.bool_]) -> pd.DataFrame:
+    """The clear rows in the columns of ``Labels.frame``, indexed by their position in the table."""
+    import pandas as pd
+
+    independent = cells.roles.mask(lambda role: role == "annotator")
+    independent &= ~cells.flags["saw_other_labels"].mask(lambda flag: flag is True)
     columns: dict[str, npt.NDArray[Any]] = {
-        "item_id": ids.to_numpy(dtype=object),
-        "annotator_id": people.objects(),
-        "repeat": repeats.array(lambda value: value if isinstance(value, int) else 1, np.int64),
-        "value": values.array(lambda read: read.value, np.object_),
-        "code": values.array(lambda read: read.code, np.int64),
-        "number": values.array(lambda read: read.number, np.float64),
-        "confidence": confidences.array(lambda value: None if isinstance(value, Unread) else value, np.object_),
-        "labeled_at": time_of,
-        "role": roles.objects(),
-        "independent": roles.mask(lambda role: role == "annotator")
-        & ~flags["saw_other_labels"].mask(lambda flag: flag is True),
-        "source_row": np.asarray(table.rows, dtype=np.int64),
+        "item_id": cells.ids.to_numpy(dtype=object),
+        "annotator_id": cells.people.objects(),
+        "repeat": cells.repeats.array(lambda repeat: 0 if isinstance(repeat, Unread) else repeat, np.int64),
+        "value": cells.values.array(lambda read: read.value, np.object_),
+        "code": cells.values.array(lambda read: read.code, np.int64),
+        "number": cells.values.array(lambda read: read.number, np.float64),
+        "confidence": cells.confidences.array(lambda said: None if isinstance(said, Unread) else said, np.object_),
+        "labeled_at": cells.times.objects(),
+        "role": cells.roles.objects(),
+        "independent": independent,
+        "source_row": np.asarray(rows, dtype=np.int64),
     }
     # The dtype is given, since an inferred text column would make None into NaN.
-    frame = pd.DataFrame({name: pd.Series(column[clear], dtype=column.dtype) for name, column in columns.items()})
+    frame = pd.DataFrame({name: pd.Series(cell[clear], dtype=cell.dtype) for name, cell in columns.items()})
     frame.index = pd.Index(np.flatnonzero(clear))
-    unread = int(confidences.mask(lambda value: isinstance(value, Unread))[clear].sum())
-    notes = _near_people(frame["annotator_id"].unique().tolist())
-    if unread:
-        notes.append(f"{unread} cells of confidence are none of {', '.join(_CONFIDENCES)} and are not read")
-    spellings = values.array(lambda read: read.spelling, np.object_)[clear].tolist()
-    spellings += [
-        f"annotator {cell!r} read as {person!r} (folded)" if cell != person else None
-        for cell, person in zip(cells["annotator_id"][clear].tolist(), frame["annotator_id"].tolist(), strict=True)
+    return frame
+
+
+def _spellings(cells: LabelCells, clear: npt.NDArray[np.bool_]) -> dict[str, int]:
+    """How many values and annotators of the clear rows were read under another spelling."""
+    values = cells.values.array(lambda read: read.spelling, np.object_)[clear].tolist()
+    written = cells.written("annotator_id")[clear].tolist()
+    people = [
+        f"annotator {cell!r} read as {person!r} (folded)"
+        for cell, person in zip(written, cells.people.objects()[clear].tolist(), strict=True)
+        if cell != person
     ]
-    return frame, spelling_counts(spellings), tuple(notes)
+    return spelling_counts([*values, *people])
 
 
-def _person(cell: str | None) -> str | None:
-    """The annotator's id without surrounding space and Unicode composition; case may tell two people apart."""
-    return None if cell is None or blank(cell) else unicodedata.normalize("NFC", cell.strip())
-
-
-def _near_people(people: list[str]) -> list[str]:
-    """A remark for annotators who may be one person, since one person is no second human."""
+def _remarks(cells: LabelCells, usable: pd.DataFrame, clear: npt.NDArray[np.bool_]) -> list[str]:
+    """What people should know that costs no row: annotators who may be one person, confidences not read."""
     spelled: dict[str, list[str]] = {}
-    for person in sorted(people):
+    for person in sorted(usable["annotator_id"].unique().tolist()):
         spelled.setdefault(fold(person), []).append(person)
-    return [
+    remarks = [
         f"annotators {' and '.join(map(repr, same))} differ only in case and count as {len(same)} people"
         for same in spelled.values()
         if len(same) > 1
     ]
-
-
-class Unread(str):
-    """What a cell says that could not be read."""
-
-
-def _reads(function: Callable[[str | None], Any]) -> Callable[[str | None], Any]:
-    def read(cell: str | None) -> Any:
-        try:
-            return function(cell)
-        except ValueError as error:
-            return Unread(error)
-
-    return read
-
-
-def _status(cell: str | None) -> Reason | None:
-    return None if cell is None or blank(cell) else _STATUSES.get(cell.strip().casefold(), Reason.NOT_APPROVED)
-
-
-def _repeat(cell: str | None) -> int:
-    if cell is None or blank(cell):
-        return 1
-    number = number_of(cell)
-    if number is None or number < 1 or number != int(number):
-        raise ValueError(f"{cell!r} is none of 1, 2, 3, …")
-    return int(number)
-
-
-def _role(cell: str | None) -> str:
-    return _one_of(cell, _ROLES) or _ROLES[0]
-
-
-def _confidence(cell: str | None) -> str | None:
-    return _one_of(cell, _CONFIDENCES)
-
-
-def _one_of(cell: str | None, options: tuple[str, ...]) -> str | None:
-    if cell is None or blank(cell):
-        return None
-    if cell.strip().casefold() not in options:
-        raise ValueError(f"{cell!r} is none of {', '.join(options)}")
-    return cell.strip().casefold()
-
-
-def _time(cell: str | None) -> str | None:
-    """The moment in UTC; a time without a zone could be any of a day's, so it is not read."""
-    if cell is None or blank(cell):
-        return None
-    try:
-        moment = datetime.fromisoformat(cell.strip())
-    except ValueError:
-        raise ValueError(f"{cell!r} is no time as in 2026-04-02T10:00:00Z") from None
-    if moment.tzinfo is None:
-        raise ValueError(f"{cell!r} has no zone; write it as in 2026-04-02T10:00:00Z or …+02:00")
-    return moment.astimezone(UTC).isoformat()
+    unread = int(cells.confidences.mask(lambda said: isinstance(said, Unread))[clear].sum())
+    if unread:
+        remarks.append(f"{unread} cells of confidence are none of {', '.join(CONFIDENCES)} and are not read")
+    return remarks

@@ -80,6 +80,8 @@ def test_a_plain_vote(study: Study) -> None:
         ({"repeat": "0"}, Reason.BAD_FIELD, "repeat: '0'"),
         ({"repeat": "1.5"}, Reason.BAD_FIELD, "repeat: '1.5'"),
         ({"repeat": "²"}, Reason.BAD_FIELD, "repeat: '²'"),
+        ({"repeat": "1e300"}, Reason.BAD_FIELD, "repeat: '1e300'"),
+        ({"labeled_at": "0001-01-01T00:00:00+05:00"}, Reason.BAD_TIME, "'0001-01-01T00:00:00+05:00' is outside"),
         ({"labeled_at": "2026-04-02 10:00:00"}, Reason.BAD_TIME, "'2026-04-02 10:00:00' has no zone; write it as in"),
         ({"labeled_at": "2026-04-02"}, Reason.BAD_TIME, "'2026-04-02' has no zone"),
         ({"labeled_at": "02.04.2026"}, Reason.BAD_TIME, "'02.04.2026' is no time as in 2026-04-02T10:00:00Z"),
