@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -82,27 +84,35 @@ def draw_holdout(
             "content_digest": manifest.get("content_digest"),
         }
     )
-    unit = frame["group"].where(frame["group"].notna(), frame["item_id"])
-    wanted = allocation(_sizes(frame), size, min_per_stratum)
-    if spent:
-        usable = ~unit.isin(set(unit[frame["item_id"].isin(set(spent))]))
-        frame, unit = frame[usable], unit[usable]
-    hashes = {identifier: keyed_hash(seed, identifier) for identifier in unit.unique()}
-    frame = frame.assign(
-        unit_hash=unit.map(hashes).astype("uint64"),
-        item_hash=[keyed_hash(seed, identifier) for identifier in frame["item_id"]],
-    ).sort_values(["stratum", "unit_hash", "item_hash", "item_id"], ignore_index=True)
+    items, strata = frame["item_id"].tolist(), frame["stratum"].tolist()
+    grouped = frame["group"].notna().tolist()
+    units = [group if known else item for item, group, known in zip(items, frame["group"], grouped, strict=True)]
+    spent_items = set(spent)
+    spent_units = {unit for item, unit in zip(items, units, strict=True) if item in spent_items}
+    rank_key = {identifier: keyed_hash(seed, identifier) for identifier in {*items, *units}}
 
-    before = frame.groupby("stratum").cumcount()
-    unit_start = before.groupby([frame["stratum"], frame["unit_hash"]]).transform("min")
-    drawn = frame[unit_start < frame["stratum"].map(wanted)].copy()
-    drawn["rank"] = drawn.groupby("stratum").cumcount() + 1
+    wanted = allocation(_sizes(strata), size, min_per_stratum)
+    usable = (row for row in range(len(items)) if units[row] not in spent_units)
+    order = sorted(usable, key=lambda row: (strata[row], rank_key[units[row]], rank_key[items[row]], items[row]))
+    drawn: list[int] = []
+    ranks: list[int] = []
+    of_stratum: dict[str, int] = {}
+    for (stratum, _), members in groupby(order, key=lambda row: (strata[row], units[row])):
+        before = of_stratum.get(stratum, 0)
+        if before < wanted[stratum]:
+            unit = list(members)
+            drawn += unit
+            ranks += range(before + 1, before + 1 + len(unit))
+            of_stratum[stratum] = before + len(unit)
 
-    to_name = allocation(_sizes(drawn), math.ceil(named_items / SHARE_OF_NAMED), 1)
-    order = drawn.sort_values(["stratum", "item_hash", "item_id"]).groupby("stratum").cumcount()
-    drawn["named"] = order.reindex(drawn.index) < drawn["stratum"].map(to_name)
-    return drawn[["item_id", "stratum", "group", "content_digest", "rank", "named"]].reset_index(drop=True)
+    to_name = allocation(_sizes([strata[row] for row in drawn]), math.ceil(named_items / SHARE_OF_NAMED), 1)
+    named: set[int] = set()
+    by_item = sorted(drawn, key=lambda row: (strata[row], rank_key[items[row]], items[row]))
+    for stratum, rows in groupby(by_item, key=lambda row: strata[row]):
+        named.update(islice(rows, to_name[stratum]))
+    sample = frame.take(drawn).reset_index(drop=True)
+    return sample.assign(rank=ranks, named=[row in named for row in drawn])
 
 
-def _sizes(frame: pd.DataFrame) -> dict[str, int]:
-    return {str(stratum): int(size) for stratum, size in frame.groupby("stratum").size().items()}
+def _sizes(strata: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(strata).items()))

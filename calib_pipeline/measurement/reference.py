@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,9 +111,9 @@ CONSENSUS: dict[str, Consensus] = {
 
 def population_weights(items: pd.DataFrame, stratum_sizes: dict[str, int]) -> Floats:
     """(n,) N_h / n_h: how many items of the population each labeled item stands for."""
-    labeled = items["stratum"].map(items.groupby("stratum").size())
-    sizes = items["stratum"].map(stratum_sizes)
-    return np.asarray(sizes / labeled, dtype=float)
+    strata = items["stratum"].tolist()
+    labeled = Counter(strata)
+    return np.array([stratum_sizes[stratum] / labeled[stratum] for stratum in strata], dtype=float)
 
 
 def fold_labels(study: Study, drawn: pd.DataFrame, labels: pd.DataFrame, stratum_sizes: dict[str, int]) -> Labels:
@@ -128,48 +129,88 @@ def fold_labels(study: Study, drawn: pd.DataFrame, labels: pd.DataFrame, stratum
     stratum_sizes
         Items of the population in each stratum.
     """
-    scale = study.scale
-    labels = labels[labels["item_id"].isin(set(drawn["item_id"]))]
-    own = labels[labels["role"].fillna("annotator") != "adjudicator"]
-    judged = labels[labels["role"].fillna("annotator") == "adjudicator"]
     items = drawn[drawn["item_id"].isin(set(labels["item_id"]))].sort_values("item_id", ignore_index=True)
-    position = {item: index for index, item in enumerate(items["item_id"])}
-
-    accept = accepted_labels(study, labels)
-    accepted_counts = _counts(position, own, accept.loc[own.index].astype(int), 2)
-    levels = len(scale.levels) if scale.levels is not None else 0
+    position = {item: index for index, item in enumerate(items["item_id"].tolist())}
+    place = np.array([position.get(item, -1) for item in labels["item_id"].tolist()], dtype=np.int64)
+    adjudicator = np.asarray(labels["role"] == "adjudicator")
+    sheet = _Sheet(
+        len(items),
+        0 if study.scale.levels is None else len(study.scale.levels),
+        place,
+        labels["code"].to_numpy(dtype=np.int64),
+        labels["number"].to_numpy(dtype=float),
+        accepted_labels(study, labels),
+    )
+    own, judged = sheet.of(~adjudicator & (place >= 0)), sheet.of(adjudicator & (place >= 0))
     rule = study.reference.consensus
     consensus = CONSENSUS[rule]
-    counts = _counts(position, own, own["code"], levels)
-    shares = consensus(counts)
-    label_items = own["item_id"].map(position).to_numpy(dtype=np.int64)
-    label_numbers = own["number"].to_numpy(dtype=float)
-    numbers = _mean_number(position, own) if levels == 0 else np.full(len(items), np.nan)
-    accepted = (each_label if rule == "single" else majority)(accepted_counts)
+    shares, numbers = consensus(own.counts), own.mean_number
+    accepted = (each_label if rule == "single" else majority)(own.accepted_counts)
     if rule == "adjudicated":
-        decided_counts = _counts(position, judged, judged["code"], levels)
-        decided = np.isin(list(position), judged["item_id"].unique())
-        unanimous = _single_valued(own, position)
-        shares = np.where(decided[:, None], majority(decided_counts), np.where(unanimous[:, None], shares, 0.0))
-        if levels == 0:
-            numbers = np.where(decided, _mean_number(position, judged), np.where(unanimous, numbers, np.nan))
-        judged_accepted = _counts(position, judged, accept.loc[judged.index].astype(int), 2)
-        accepted = np.where(decided[:, None], majority(judged_accepted), np.where(unanimous[:, None], accepted, 0.0))
+        decided = judged.labeled
+        shares = np.where(decided[:, None], majority(judged.counts), shares)
+        numbers = np.where(decided, judged.mean_number, numbers)
+        accepted = np.where(decided[:, None], majority(judged.accepted_counts), accepted)
     folded = Labels(
         items=items,
-        counts=counts,
+        counts=own.counts,
         shares=shares,
         numbers=numbers,
-        label_items=label_items,
-        label_numbers=label_numbers,
-        accepted_counts=accepted_counts,
+        label_items=own.place,
+        label_numbers=own.number,
+        accepted_counts=own.accepted_counts,
         accepted=accepted[:, 1],
         design=Design.simple(len(items)),
         consensus=consensus,
     )
-    has_reference = (accepted.sum(axis=1) > 0) & ((shares.sum(axis=1) > 0) if levels else np.isfinite(numbers))
-    folded = folded.subset(has_reference)
+    has_reference = accepted.sum(axis=1) > 0
+    if not has_reference.all():
+        folded = folded.subset(has_reference)
     return replace(folded, design=design_of(folded.items, population_weights(folded.items, stratum_sizes)))
+
+
+@dataclass(frozen=True)
+class _Sheet:
+    """Labels by the place (L,) of their item among ``items``, on a scale of ``levels`` values (0: of numbers)."""
+
+    items: int
+    levels: int
+    place: NDArray[np.int64]
+    code: NDArray[np.int64]
+    number: Floats
+    accepts: NDArray[np.bool_]
+
+    def of(self, kept: NDArray[np.bool_]) -> _Sheet:
+        return replace(
+            self, place=self.place[kept], code=self.code[kept], number=self.number[kept], accepts=self.accepts[kept]
+        )
+
+    @property
+    def labeled(self) -> NDArray[np.bool_]:
+        """(n,) whether an item has a label."""
+        return np.bincount(self.place, minlength=self.items) > 0
+
+    @property
+    def counts(self) -> Floats:
+        """(n, K) how many labels give each value."""
+        return self._table(self.code, self.levels) if self.levels else np.zeros((self.items, 0))
+
+    @property
+    def accepted_counts(self) -> Floats:
+        """(n, 2) how many labels reject and accept."""
+        return self._table(self.accepts.astype(np.int64), 2)
+
+    @property
+    def mean_number(self) -> Floats:
+        """(n,) mean of an item's numbers, NaN without any."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(
+                np.bincount(self.place, self.number, self.items) / np.bincount(self.place, minlength=self.items)
+            )
+
+    def _table(self, codes: NDArray[np.int64], width: int) -> Floats:
+        cells = np.bincount(self.place * width + codes, minlength=self.items * width)
+        return cells.reshape(self.items, width).astype(float)
 
 
 def design_of(items: pd.DataFrame, weights: Floats) -> Design:
@@ -183,27 +224,10 @@ def design_of(items: pd.DataFrame, weights: Floats) -> Design:
     )
 
 
-def accepted_labels(study: Study, frame: pd.DataFrame) -> pd.Series[Any]:
+def accepted_labels(study: Study, labels: pd.DataFrame) -> NDArray[np.bool_]:
     """For every row with ``code`` and ``number``: whether ``decision.accept`` lets the item through."""
     accepts_number = study.accepts_number
     if accepts_number is not None:
-        return frame["number"].map(accepts_number).astype(bool)
-    accepted = np.asarray(study.accepted_levels)
-    return frame["code"].map(lambda code: bool(accepted[code])).astype(bool)
-
-
-def _mean_number(position: dict[str, int], labels: pd.DataFrame) -> Floats:
-    return np.asarray(labels.groupby("item_id")["number"].mean().reindex(list(position)), dtype=float)
-
-
-def _single_valued(labels: pd.DataFrame, position: dict[str, int]) -> NDArray[np.bool_]:
-    values = labels.assign(value=labels["code"].where(labels["number"].isna(), labels["number"]))
-    return np.asarray(values.groupby("item_id")["value"].nunique().reindex(list(position)) == 1)
-
-
-def _counts(position: dict[str, int], labels: pd.DataFrame, codes: Any, levels: int) -> Floats:
-    counts = np.zeros((len(position), levels))
-    if levels and len(labels):
-        rows = labels["item_id"].map(position).to_numpy(dtype=np.int64)
-        np.add.at(counts, (rows, np.asarray(codes, dtype=np.int64)), 1.0)
-    return counts
+        return np.array([accepts_number(number) for number in labels["number"].tolist()], dtype=bool)
+    accepted = np.asarray(study.accepted_levels, dtype=bool)
+    return np.take(accepted, labels["code"].to_numpy(dtype=np.int64))
