@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations
@@ -242,10 +243,16 @@ def _per_pair_of_people(
 def _self_agreement(rows: EvidenceRows, labels: pd.DataFrame, repeats: pd.DataFrame) -> None:
     """How often people repeat themselves; it stands beside η and never replaces it."""
     keys = ["item_id", "annotator_id"]
-    twice = labels[[*keys, "value"]].merge(repeats[[*keys, "value"]], on=keys, suffixes=("", "_again"))
-    pairs_seen = len(labels.drop_duplicates(keys)) if len(labels) else 0
-    again = twice.drop_duplicates(keys)
-    rows.count("repeat_rate", len(again) / pairs_seen if pairs_seen else None, n=pairs_seen)
-    same = float((twice["value"] == twice["value_again"]).mean()) if len(twice) else None
-    note = None if len(twice) else "no one labeled an item twice: self-agreement is unmeasured"
-    rows.count("self_agreement", same, n=len(twice), note=note)
+    first = defaultdict(list)
+    for item, person, value in labels[[*keys, "value"]].itertuples(index=False):
+        first[item, person].append(value)
+    again = [
+        ((item, person), [value == before for before in first[item, person]])
+        for item, person, value in repeats[[*keys, "value"]].itertuples(index=False)
+        if (item, person) in first
+    ]
+    seen_twice = len({key for key, _ in again})
+    rows.count("repeat_rate", seen_twice / len(first) if first else None, n=len(first))
+    same = [alike for _, of_one in again for alike in of_one]
+    note = None if same else "no one labeled an item twice: self-agreement is unmeasured"
+    rows.count("self_agreement", sum(same) / len(same) if same else None, n=len(same), note=note)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -88,8 +90,9 @@ class Readiness:
 
 def readiness(labeled_ids: set[str], scores: pd.DataFrame) -> Readiness:
     """Count what is scored among the labeled items; no value is looked at."""
-    status = scores.set_index("item_id")["status"].reindex(sorted(labeled_ids)).fillna("error")
-    return Readiness(len(status), int((status == "scored").sum()), int((status == "error").sum()))
+    known = dict(zip(scores["item_id"].tolist(), scores["status"].tolist(), strict=True))
+    statuses = Counter(known.get(item, "error") for item in labeled_ids)
+    return Readiness(len(labeled_ids), statuses["scored"], statuses["error"])
 
 
 def scorer_agreement(
@@ -197,20 +200,20 @@ class Meeting:
 
         return cls(study, folded, outputs_on(folded, scores), columns("answer: "), columns("feature: "), labels)
 
-    @property
+    @cached_property
     def measure(self) -> LevelMeasure | RangeMeasure:
         return measure_of(self.study.scale)
 
-    @property
+    @cached_property
     def scored(self) -> np.ndarray:
         return np.asarray(self.outputs["status"] == "scored")
 
-    @property
+    @cached_property
     def codes(self) -> np.ndarray:
         """(n,) levels, -1 where the scorer refused or failed."""
         return np.where(self.scored, self.outputs["code"].fillna(-1), -1).astype(np.int64)
 
-    @property
+    @cached_property
     def numbers(self) -> Floats:
         """(n,) numbers of a continuous scale, NaN where the scorer refused or failed."""
         return np.where(self.scored, self.outputs["number"].astype(float), np.nan)
@@ -254,7 +257,7 @@ class Meeting:
         fitted = comparator_blocks(self.study, self.labels, self.measure, self.answers)
         return fitted | raw_column_blocks(self.study, self.labels, self.study.headline, self.features)
 
-    @property
+    @cached_property
     def decision_codes(self) -> np.ndarray:
         """(n,) what acting on the output does: rejected, accepted, abstained, failed."""
         status = np.asarray(self.outputs["status"])
@@ -266,7 +269,7 @@ class Meeting:
         decided = np.where(accepted, ACCEPTED, REJECTED)
         return np.where(status == "abstained", ABSTAINED, np.where(status == "scored", decided, FAILED))
 
-    @property
+    @cached_property
     def cells(self) -> Floats:
         """(n, 2, 4) reference and decision of every item."""
         return cells(self.labels.accepted, decisions(self.decision_codes))
@@ -282,10 +285,7 @@ class Meeting:
         import pandas as pd
 
         labels, levels = self.labels, self.study.scale.levels
-        values = self.own_labels.groupby("item_id")["value"].agg(lambda v: json.dumps(sorted(map(str, v))))
-        hesitation = self.own_labels.groupby("item_id")["confidence"].agg(
-            lambda v: json.dumps(sorted(str(x) for x in v if isinstance(x, str)))
-        )
+        values, hesitation = self._of_items("value"), self._of_items("confidence")
         ids = labels.items["item_id"]
         if levels is None:
             reference = [f"{number:.12g}" for number in labels.numbers]
@@ -302,8 +302,8 @@ class Meeting:
                 "stratum": labels.items["stratum"],
                 "group": labels.items["group"],
                 "weight": labels.design.weights,
-                "human_labels": values.reindex(ids).to_numpy(),
-                "human_confidence": hesitation.reindex(ids).to_numpy(),
+                "human_labels": [values[item] for item in ids],
+                "human_confidence": [hesitation[item] for item in ids],
                 "reference": reference,
                 "reference_accepted": labels.accepted,
                 "scorer_label": verdict,
@@ -314,6 +314,13 @@ class Meeting:
                 "rubric_version": self.study.rubric.version,
             }
         )
+
+    def _of_items(self, column: str) -> dict[str, str]:
+        """The cells of a label column by item, as JSON lists."""
+        given: defaultdict[str, list[str]] = defaultdict(list)
+        for item, cell in zip(self.own_labels["item_id"].tolist(), self.own_labels[column].tolist(), strict=True):
+            given[item] += [cell] if isinstance(cell, str) else []
+        return {item: json.dumps(sorted(cells)) for item, cells in given.items()}
 
 
 def _add(rows: EvidenceRows, name: str, figure: Figure, *, scope: str) -> None:
