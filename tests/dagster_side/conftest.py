@@ -9,7 +9,7 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
-from small_project import write_project
+from answers_project import write_project
 
 from calib_pipeline.assets import CHAIN
 from calib_pipeline.dagster_side.climbing import QUIET, climb_cell

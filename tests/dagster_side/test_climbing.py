@@ -10,10 +10,12 @@ import sys
 import dagster as dg
 import pytest
 import yaml
-from small_project import write_study, write_tables
+from answers_project import write_study, write_tables
+from sqlalchemy import create_engine, text
 
 from calib_pipeline.dagster_side.climbing import PROCESS, climb_cell, diagnose_cell
 from calib_pipeline.dagster_side.instance import dagster_home, project_instance
+from calib_pipeline.dagster_side.run_history import cheap_history
 from calib_pipeline.errors import InputError, ReviewUnavailable
 from calib_pipeline.ladder import Cell
 
@@ -123,3 +125,20 @@ def test_the_home_is_the_projects_own_unless_one_is_set(fresh, own_home, monkeyp
     monkeypatch.setenv("DAGSTER_HOME", str(tmp_path))
     assert dagster_home(fresh.root) == tmp_path
     assert not (tmp_path / "dagster.yaml").exists()
+
+
+def test_history_is_cheap_only_inside_and_the_ledger_stays_as_durable_as_it_was(tmp_path, own_home):
+    def flushes(path: str) -> int:
+        with create_engine(f"sqlite:///{path}").connect() as connection:
+            return int(connection.execute(text("PRAGMA synchronous")).scalar_one())
+
+    with project_instance(tmp_path) as instance:
+        history = f"{instance.root_directory}/history.db"
+        instance.add_dynamic_partitions("calib_studies", ["rule"])
+        with cheap_history(instance):
+            assert instance.has_dynamic_partition("calib_studies", "rule")
+            assert flushes(history) == 1
+            assert flushes(str(tmp_path / ".calib" / "ledger.db")) == 2
+        assert flushes(history) == 2
+        instance.delete_dynamic_partition("calib_studies", "rule")
+        assert not instance.has_dynamic_partition("calib_studies", "rule")

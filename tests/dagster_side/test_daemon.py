@@ -13,7 +13,7 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
-from small_project import write_project, write_study
+from answers_project import write_project, write_study
 
 from calib_pipeline.dagster_side.instance import DAGSTER_YAML
 

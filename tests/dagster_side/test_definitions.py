@@ -10,7 +10,7 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
-from small_project import write_study
+from answers_project import write_study
 
 from calib_pipeline.definitions import project_definitions
 from calib_pipeline.errors import InputError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dagster as dg
 import pytest
-from small_project import write_project, write_study, write_tables
+from answers_project import write_project, write_study, write_tables
 
 from calib_pipeline.assets import CHAIN
 
@@ -105,3 +105,13 @@ def test_metadata_shows_figures_and_what_the_run_could_see_and_no_item(climbed):
     assert len(metadata["ledger_head"]) == len(metadata["evidence_digest"]) == 64
     assert event.tags["dagster/data_version"] == metadata["evidence_digest"]
     assert "spring-0" not in " ".join(metadata.values())
+
+
+def test_a_run_tagged_as_a_recheck_measures_on_the_next_generation(climbed):
+    climbed.run(["holdout_reservation"], tags={"calib/recheck": "2026-12-07T06:00:00+00:00"})
+    [event] = climbed.log[-1].get_asset_materialization_events()
+    metadata = event.materialization.metadata
+    assert metadata["holdout_set"].value.endswith(".g2")
+    assert metadata["holdout_state"].value == "unopened"
+    assert not climbed.run(["threshold_check"]).success
+    assert climbed.tags()["calib/status"] == "stopped"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from small_project import write_tables
+from answers_project import write_tables
 
 from calib_pipeline.dagster_side.climbing import climb_cell
 from calib_pipeline.evidence_store import EvidenceStore

@@ -6,7 +6,7 @@ import os
 
 import dagster as dg
 import pytest
-from small_project import write_project, write_study, write_tables
+from answers_project import write_project, write_study, write_tables
 
 from calib_pipeline.dagster_side.diagnostic_sensor import diagnostic_after_ladder
 from calib_pipeline.dagster_side.population_sensor import population_manifests
