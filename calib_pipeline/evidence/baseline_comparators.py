@@ -20,7 +20,7 @@ from calib_pipeline.measurement.comparators import (
     is_length,
     raw_column_blocks,
 )
-from calib_pipeline.measurement.directional import RATES, bootstrap_of_cells, cells, error_rate
+from calib_pipeline.measurement.directional import RATES, cells, decided_summaries, error_rate
 from calib_pipeline.measurement.figures import Figures, IntervalPlan
 from calib_pipeline.measurement.measures import measure_of
 from calib_pipeline.measurement.reference import Labels, fold_labels
@@ -78,7 +78,8 @@ def baseline_comparators(
         per_item = cells(reference.accepted, decisions[name])
         for rate in RATES:
             rows.figure("comparator", error_rate(rate, per_item, reference.design, plan.level), scope=name)
-        rows.figure("comparator", bootstrap_of_cells("youden_j", per_item, reference.design, plan).estimate, scope=name)
+        youden = decided_summaries(per_item, reference.design, plan)["youden_j"]
+        rows.figure("comparator", youden.estimate, scope=name)
     raw = raw_column_blocks(study, reference, study.headline, features)
     if raw:
         of_columns = Figures(raw, reference.design, plan, set())

@@ -14,9 +14,10 @@ import numpy as np
 from calib_pipeline.digests import digest_frame
 from calib_pipeline.evidence.evidence import Evidence, EvidenceRows
 from calib_pipeline.evidence.holdout_reservation import stamp
+from calib_pipeline.evidence.next_steps import LABEL_MORE, labels_wanted, values_wanted
 from calib_pipeline.measurement import continuous, pairs
 from calib_pipeline.measurement.alpha import ALPHA, alpha_block
-from calib_pipeline.measurement.directional import RATES, bootstrap_of_cells, error_rate, people_cells
+from calib_pipeline.measurement.directional import RATES, decided_summaries, error_rate, people_cells
 from calib_pipeline.measurement.figures import Block, Figure, Figures, IntervalPlan
 from calib_pipeline.measurement.measures import LevelMeasure, measure_of
 from calib_pipeline.measurement.reference import Labels, fold_labels, majority, population_weights
@@ -76,7 +77,7 @@ def human_ceiling(
     blocks = _people_blocks(study, ceiling, measure)
     figures = Figures(blocks, ceiling.design, plan, set(blocks))
     gated = figures.figure("alpha", ALPHA) if by_alpha else figures.figure(ONE_OTHER, study.headline)
-    _add(rows, "ceiling", gated, scope="people", bar=study.ceiling.floor)
+    _gated(rows, study, ceiling, gated)
     for scope in (ONE_OTHER, THE_OTHERS):
         for statistic in measure.statistics:
             _add(rows, "human_agreement", figures.figure(scope, statistic), scope=scope)
@@ -152,8 +153,31 @@ def _people_blocks(study: Study, labels: Labels, measure: object) -> dict[str, B
     return blocks
 
 
-def _add(rows: EvidenceRows, name: str, figure: Figure, *, scope: str, bar: float | None = None) -> None:
-    rows.figure(name, figure.estimate, scope=scope, bar=bar, gate=figure.gate, units=figure.units)
+def _add(rows: EvidenceRows, name: str, figure: Figure, *, scope: str) -> None:
+    rows.figure(name, figure.estimate, scope=scope, gate=figure.gate, units=figure.units)
+
+
+def _gated(rows: EvidenceRows, study: Study, labels: Labels, figure: Figure) -> None:
+    """The figure that the gate reads, how it stands to the floor, and what to do where it does not clear it."""
+    estimate, gate, floor = figure.estimate, figure.gate, study.ceiling.floor
+    note: str | None
+    if labels.n == 0:
+        standing = "unknown"
+        note = f"unknown: no named item has {max(study.ceiling.min_annotators, 2)} independent annotators"
+    elif estimate.value is None:
+        standing, note = "undefined", f"{estimate.note}: {values_wanted(study, labels)}"
+    elif gate is None or gate.low is None or gate.high is None:
+        standing, note = "undefined", LABEL_MORE
+    elif gate.low > floor:
+        standing, note = "cleared", estimate.note
+    elif estimate.value <= floor or gate.high <= floor:
+        standing, note = "missed", "sharpen the rubric and label again: below this floor two people read two rubrics"
+    else:
+        standing = "not yet demonstrated"
+        note = labels_wanted(estimate.value, gate.low, gate.high, floor, estimate.n)
+    rows.figure(
+        "ceiling", replace(estimate, note=note), scope="people", bar=floor, gate=gate, units=figure.units, text=standing
+    )
 
 
 def _per_stratum(
@@ -176,7 +200,7 @@ def _directional(rows: EvidenceRows, labels: Labels, plan: IntervalPlan) -> None
         per_item = people_cells(joint)
         for rate in RATES:
             rows.figure("human_error_rate", error_rate(rate, per_item, labels.design, plan.level), scope=scope)
-        figure = bootstrap_of_cells("youden_j", per_item, labels.design, plan)
+        figure = decided_summaries(per_item, labels.design, plan)["youden_j"]
         _add(rows, "human_error_rate", figure, scope=scope)
 
 

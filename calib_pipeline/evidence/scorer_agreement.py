@@ -14,6 +14,7 @@ import numpy as np
 
 from calib_pipeline.evidence.evidence import Evidence, EvidenceRows
 from calib_pipeline.evidence.holdout_reservation import stamp
+from calib_pipeline.evidence.next_steps import labels_wanted, values_wanted
 from calib_pipeline.measurement import continuous, pairs
 from calib_pipeline.measurement.comparators import (
     comparator_blocks,
@@ -28,10 +29,10 @@ from calib_pipeline.measurement.directional import (
     REJECTED,
     CostFigures,
     Costs,
-    bootstrap_of_cells,
     cells,
     confusion_of,
     cost_shares,
+    decided_summaries,
     decision_accuracy,
     decisions,
     error_rate,
@@ -40,7 +41,6 @@ from calib_pipeline.measurement.figures import Block, Figure, Figures, IntervalP
 from calib_pipeline.measurement.measures import LOWER_IS_BETTER, LevelMeasure, RangeMeasure, measure_of
 from calib_pipeline.measurement.reference import Floats, Labels, fold_labels
 from calib_pipeline.statistics import Estimate, latent_accuracy, wilson
-from calib_pipeline.statistics.paired import labels_to_decide
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -369,8 +369,8 @@ def _directional(rows: EvidenceRows, met: Meeting, plan: IntervalPlan) -> None:
     design = met.labels.design
     for rate in RATES:
         rows.figure("error_rate", error_rate(rate, met.cells, design, plan.level), scope="scorer")
-    for statistic in ("sensitivity", "specificity", "youden_j"):
-        _add(rows, "error_rate", bootstrap_of_cells(statistic, met.cells, design, plan), scope="scorer")
+    for figure in decided_summaries(met.cells, design, plan).values():
+        _add(rows, "error_rate", figure, scope="scorer")
 
 
 def _against_label_noise(rows: EvidenceRows, met: Meeting, ceiling: pd.DataFrame, plan: IntervalPlan) -> None:
@@ -432,31 +432,10 @@ def _advised(figure: Figure, met: Meeting) -> Estimate:
     """The difference with what to do next as its note, where the comparator is not beaten."""
     estimate, gate = figure.estimate, figure.gate
     if estimate.value is None:
-        return replace(estimate, note=f"{estimate.note}: {_missing_class(met)}")
+        return replace(estimate, note=f"{estimate.note}: {values_wanted(met.study, met.labels)}")
     verdict = _verdict(figure)
     if verdict == "lost":
         return replace(estimate, note="candidate for removal: it carries no more signal than this comparator")
     if verdict == "not yet demonstrated" and gate is not None and gate.low is not None and gate.high is not None:
-        wanted = labels_to_decide(estimate.value, gate.low, gate.high, 0.0, estimate.n)
-        if wanted is not None:
-            note = (
-                f"label about {wanted - math.floor(estimate.n)} more items: at the present estimate {wanted} decide it"
-            )
-            return replace(estimate, note=note)
+        return replace(estimate, note=labels_wanted(estimate.value, gate.low, gate.high, 0.0, estimate.n))
     return estimate
-
-
-def _missing_class(met: Meeting) -> str:
-    levels = met.study.scale.levels
-    if levels is None or met.labels.n == 0:
-        return "label more items"
-    seen = met.labels.shares.sum(axis=0) > 0
-    absent = ", ".join(level for level, present in zip(levels, seen, strict=True) if not present)
-    if not absent:
-        return "label more items"
-    most = wilson(0, met.labels.n).high or 1.0
-    wanted = math.ceil(FEWEST_USABLE_PAIRS / most)
-    return (
-        f"not earned: none of the {met.labels.n} labeled items is {absent}; at most {100 * most:.3g} % of the "
-        f"population is, so label at least {wanted} items to see {FEWEST_USABLE_PAIRS}"
-    )

@@ -11,11 +11,11 @@ import numpy as np
 
 from calib_pipeline.evidence.evidence import Evidence, EvidenceRows
 from calib_pipeline.evidence.holdout_reservation import stamp
+from calib_pipeline.evidence.next_steps import LABEL_MORE, labels_wanted
 from calib_pipeline.evidence.scorer_agreement import LABELED
 from calib_pipeline.measurement.directional import CostFigures, Costs, cells, cost_shares, decisions
 from calib_pipeline.measurement.figures import Figure, IntervalPlan
 from calib_pipeline.measurement.reference import design_of
-from calib_pipeline.statistics.paired import labels_to_decide
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,11 +100,9 @@ def _next_step(standing: str, value: float | None, low: float | None, high: floa
     if standing == "missed":
         return "improve the scorer, or decide otherwise: more labels do not clear this"
     if value is None or low is None or high is None:
-        return "label more items"
-    wanted = labels_to_decide(value, low, high, bar, n)
-    if wanted is None:
-        return "the estimate lies on the bar: no number of labels decides it"
-    return f"label about {max(wanted - math.floor(n), 1)} more items: at the present estimate {wanted} decide it"
+        return LABEL_MORE
+    wanted = labels_wanted(value, low, high, bar, n)
+    return wanted or "the estimate lies on the bar: no number of labels decides it"
 
 
 def _floor(rows: EvidenceRows, study: Study, agreement: pd.DataFrame) -> None:

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from calib_pipeline.evidence.evidence import GateInterval
-from calib_pipeline.measurement.figures import BOOTSTRAP, FEWEST_PAIRS, Figure, IntervalPlan
+from calib_pipeline.measurement.figures import BOOTSTRAP, FEWEST_PAIRS, Figure, IntervalPlan, bootstrap_caveat
 from calib_pipeline.measurement.reference import Floats
 from calib_pipeline.statistics import (
     Confusion,
@@ -99,22 +99,29 @@ def decision_accuracy(per_item: Floats, design: Design, level: float) -> Estimat
     return Estimate("decision_accuracy", share, low, high, float(present.sum()), level, "Wilson at effective n")
 
 
-def bootstrap_of_cells(
-    statistic: Literal["youden_j", "sensitivity", "specificity"], per_item: Floats, design: Design, plan: IntervalPlan
-) -> Figure:
-    """Youden's J (sensitivity + specificity - 1) of the decided items, by percentile bootstrap."""
+SUMMARIES: tuple[Literal["sensitivity", "specificity", "youden_j"], ...] = ("sensitivity", "specificity", "youden_j")
+
+
+def decided_summaries(per_item: Floats, design: Design, plan: IntervalPlan) -> dict[str, Figure]:
+    """Sensitivity, specificity and Youden's J, their sum less 1, of decided items, from one percentile bootstrap."""
     flat = per_item.reshape(len(per_item), 8)
-    value = float(_of_cells(statistic, design.weights @ flat))
     n = int((per_item[:, :, :2].sum(axis=(1, 2)) > 0).sum())
+    point = design.weights @ flat
+    drawn = resample_sums(flat, design, resamples=plan.resamples, seed=plan.seed) if n >= FEWEST_PAIRS else None
+    return {statistic: _summary(statistic, point, drawn, n, design, plan) for statistic in SUMMARIES}
+
+
+def _summary(statistic: str, point: Floats, drawn: Floats | None, n: int, design: Design, plan: IntervalPlan) -> Figure:
+    value = float(_of_cells(statistic, point))
     if not math.isfinite(value):
         return Figure(Estimate(statistic, None, n=n, note="undefined: one of the two slices is empty"), None, n)
-    if n < FEWEST_PAIRS:
+    if drawn is None:
         return Figure(Estimate(statistic, value, n=n, note="no interval on three or fewer pairs"), None, n)
-    replicates = _of_cells(statistic, resample_sums(flat, design, resamples=plan.resamples, seed=plan.seed))
-    low, high, survivors = percentile_limits(replicates, plan.level)
+    low, high, survivors = percentile_limits(_of_cells(statistic, drawn), plan.level)
     estimate = Estimate(
-        statistic, value, low, high, n, plan.level, BOOTSTRAP, plan.resamples, survivors, plan.seed, design.resampled
-    )
+        statistic, value, low, high, n, plan.level, BOOTSTRAP, plan.resamples, survivors, plan.seed, design.resampled,
+        bootstrap_caveat(low, high),
+    )  # fmt: skip
     return Figure(estimate, None, design.groups)
 
 

@@ -87,6 +87,7 @@ class Figures:
         self._replicates = self._resampled(set(self._blocks), plan.resamples)
         same = plan.gate_resamples == plan.resamples
         self._gate_replicates = self._replicates if same else self._resampled(gated, plan.gate_resamples)
+        self._values: dict[tuple[str, str, bool], Floats] = {}
 
     def _resampled(self, names: set[str], resamples: int) -> dict[str, Floats]:
         kept = sorted(names & set(self._blocks))
@@ -105,7 +106,7 @@ class Figures:
         """A statistic of a block with both its intervals."""
         present = self._present[block]
         n, units = int(present.sum()), self._design.subset(present).groups if present.any() else 0
-        value = float(self._value(block, statistic, self._sums)) if n else math.nan
+        value = self._point(block, statistic) if n else math.nan
         if not math.isfinite(value):
             return Figure(Estimate(statistic, None, n=n, note=_why_undefined(statistic, n)), None, units)
         if n < FEWEST_PAIRS:
@@ -113,12 +114,11 @@ class Figures:
             return Figure(Estimate(statistic, value, n=n, note=note), None, units)
         if statistic in CORRELATIONS:
             return self._correlation(block, statistic, value, n, units)
-        replicates = self._value(block, statistic, self._replicates)
+        replicates = self._drawn(block, statistic)
         low, high, survivors = percentile_limits(replicates, self._plan.level)
         estimate = Estimate(
             statistic, value, low, high, n, self._plan.level, BOOTSTRAP, self._plan.resamples, survivors,
-            self._plan.seed, self._design.resampled,
-            None if low is not None else "no interval: too few resamples are defined",
+            self._plan.seed, self._design.resampled, bootstrap_caveat(low, high),
         )  # fmt: skip
         return Figure(estimate, self._gate(block, statistic, value), units)
 
@@ -126,7 +126,7 @@ class Figures:
         if block not in self._gate_replicates:
             return None
         level = self._plan.gate_level
-        replicates = self._value(block, statistic, self._gate_replicates)
+        replicates = self._drawn(block, statistic, for_gate=True)
         low, high, survivors = percentile_limits(replicates, level)
         method = BOOTSTRAP
         other = self._second_interval(block, statistic, value, level)
@@ -165,27 +165,28 @@ class Figures:
 
     def difference(self, block: str, comparator: str, statistic: str, *, at_least_zero: bool) -> Figure:
         """The paired difference of a statistic between two blocks; a comparator's may count as at least 0."""
-        value = self._difference_of(block, comparator, statistic, self._sums, at_least_zero)
+        theirs = self._point(comparator, statistic)
+        value = self._point(block, statistic) - (float(np.fmax(theirs, 0.0)) if at_least_zero else theirs)
         n, units = self._design.n, self._design.groups
-        if not math.isfinite(float(value)):
+        if not math.isfinite(value):
             return Figure(Estimate(statistic, None, n=n, note=_why_undefined(statistic, n)), None, units)
         if n < FEWEST_PAIRS:
-            return Figure(
-                Estimate(statistic, float(value), n=n, note="no interval on three or fewer pairs"), None, units
-            )
+            return Figure(Estimate(statistic, value, n=n, note="no interval on three or fewer pairs"), None, units)
 
-        def replicates_of(source: dict[str, Floats]) -> Floats:
-            return self._difference_of(block, comparator, statistic, source, at_least_zero)
+        def replicates(for_gate: bool) -> Floats:
+            theirs = self._drawn(comparator, statistic, for_gate=for_gate)
+            mine = self._drawn(block, statistic, for_gate=for_gate)
+            return np.asarray(mine - (np.fmax(theirs, 0.0) if at_least_zero else theirs))
 
-        low, high, survivors = percentile_limits(replicates_of(self._replicates), self._plan.level)
+        low, high, survivors = percentile_limits(replicates(for_gate=False), self._plan.level)
         estimate = Estimate(
-            statistic, float(value), low, high, n, self._plan.level, f"paired {BOOTSTRAP}", self._plan.resamples,
+            statistic, value, low, high, n, self._plan.level, f"paired {BOOTSTRAP}", self._plan.resamples,
             survivors, self._plan.seed, self._design.resampled,
         )  # fmt: skip
         if block not in self._gate_replicates or comparator not in self._gate_replicates:
             return Figure(estimate, None, units)
         level = self._plan.gate_level
-        gate_replicates = replicates_of(self._gate_replicates)
+        gate_replicates = replicates(for_gate=True)
         gate_low, gate_high, gate_survivors = percentile_limits(gate_replicates, level)
         method = f"paired {BOOTSTRAP}"
         other = self._mover(block, comparator, statistic, level, at_least_zero)
@@ -195,26 +196,27 @@ class Figures:
         gate = GateInterval(gate_low, gate_high, level, method, len(gate_replicates), gate_survivors)
         return Figure(estimate, gate, units)
 
-    def _value(self, block: str, statistic: str, sums: Mapping[str, Floats]) -> Floats:
-        return np.asarray(self._measures[block].value(statistic, sums[block]))
+    def _point(self, block: str, statistic: str) -> float:
+        return float(self._measures[block].value(statistic, self._sums[block]))
 
-    def _difference_of(
-        self, block: str, comparator: str, statistic: str, sums: Mapping[str, Floats], at_least_zero: bool
-    ) -> Floats:
-        mine = self._value(block, statistic, sums)
-        theirs = self._value(comparator, statistic, sums)
-        return np.asarray(mine - (np.fmax(theirs, 0.0) if at_least_zero else theirs))
+    def _drawn(self, block: str, statistic: str, *, for_gate: bool = False) -> Floats:
+        """(B,) the statistic in every replicate; worked out once, since several figures read it."""
+        source = self._gate_replicates if for_gate else self._replicates
+        key = (block, statistic, source is not self._replicates)
+        if key not in self._values:
+            self._values[key] = np.asarray(self._measures[block].value(statistic, source[block]))
+        return self._values[key]
 
     def _mover(
         self, block: str, comparator: str, statistic: str, level: float, at_least_zero: bool
     ) -> tuple[float, float] | None:
-        value = float(self._value(block, statistic, self._sums))
+        value = self._point(block, statistic)
         mine = self._second_interval(block, statistic, value, level)
         if mine is None:
             return None
-        theirs = self._value(comparator, statistic, self._gate_replicates)
-        own = self._value(block, statistic, self._gate_replicates)
-        point = float(self._value(comparator, statistic, self._sums))
+        theirs = self._drawn(comparator, statistic, for_gate=True)
+        own = self._drawn(block, statistic, for_gate=True)
+        point = self._point(comparator, statistic)
         if at_least_zero:
             theirs, point = np.fmax(theirs, 0.0), float(np.fmax(point, 0.0))
         low, high, _ = percentile_limits(theirs, level)
@@ -222,6 +224,15 @@ class Figures:
             return None
         limits = (min(low, point), max(high, point))
         return mover_difference((value, *mine), (point, *limits), _correlation(own, theirs))
+
+
+def bootstrap_caveat(low: float | None, high: float | None) -> str | None:
+    """What must be said beside percentile limits that are missing, or that have no width."""
+    if low is None:
+        return "no interval: the statistic is undefined in every resample"
+    return (
+        "zero width: every resample gave the same value, which says nothing of the uncertainty" if low == high else None
+    )
 
 
 def _flat(contributions: Floats) -> Floats:

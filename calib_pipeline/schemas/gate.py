@@ -46,17 +46,24 @@ class Condition:
         """True or False for every row of the evidence; one False where the row it needs is missing."""
         import pandas as pd
 
-        asked = np.asarray(rows["name"] == self.row)
+        asked = self._asked(rows)
         if not asked.any():
             return not self.required
-        held = self.holds(rows[asked])
         verdict = np.ones(len(rows), dtype=bool)
-        verdict[asked] = held.fillna(False) if isinstance(held, pd.Series) else held
+        verdict[asked] = self._held(rows, asked)
         return pd.Series(verdict, index=rows.index, dtype=bool)
 
     def met(self, rows: pd.DataFrame) -> bool:
         """Whether every row of the evidence passes."""
-        return bool(np.all(self.passes(rows)))
+        asked = self._asked(rows)
+        return bool(self._held(rows, asked).all()) if asked.any() else not self.required
+
+    def _asked(self, rows: pd.DataFrame) -> NDArray[np.bool_]:
+        return np.array([name == self.row for name in rows["name"].tolist()], dtype=bool)
+
+    def _held(self, rows: pd.DataFrame, asked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        held = self.holds(rows[asked])
+        return held if isinstance(held, np.ndarray) else held.fillna(False).to_numpy(dtype=bool)
 
     def reasons(self, rows: pd.DataFrame) -> list[Reason]:
         """A reason for every row that fails."""

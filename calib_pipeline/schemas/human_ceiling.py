@@ -46,21 +46,21 @@ HUMAN_CEILING = Gate(
             "run this rung again: a ceiling is computed, never attested",
         ),
         Condition(
+            "above_the_floor",
+            "ceiling",
+            "ceiling",
+            lambda rows: rows["gate_low"] > rows["bar"],
+            "people agree with each other at {statistic:words} {value:.3f} [{gate_low:.3f}, {gate_high:.3f}]; the "
+            "lower bound must exceed the floor of {bar:g}: {text}",
+            "{note}",
+        ),
+        Condition(
             "interval_is_sound",
             "ceiling",
             "ceiling",
             sound_interval,
             SOUND_INTERVAL_SENTENCE,
             "have more items labeled by two or more people",
-        ),
-        Condition(
-            "above_the_floor",
-            "ceiling",
-            "ceiling",
-            lambda rows: rows["gate_low"] > rows["bar"],
-            "people agree with each other at {statistic:words} {value:.3f} [{gate_low:.3f}, {gate_high:.3f}]; the "
-            "lower bound must exceed the floor of {bar:g}",
-            "sharpen the rubric and label again: below this floor two people read two rubrics",
         ),
     ),
 )
