@@ -86,10 +86,12 @@ def test_every_declared_study_is_registered_the_instant_before_the_first_opening
 
 
 def test_later_openings_register_nobody(story: Story) -> None:
-    story.reserve(registrations=[A])
+    story.reserve(registrations=[A, B])
     story.open()
-    story.open(study="b", config="b1", plan="q1", registrations=[A, B])
-    assert story.count("registered") == 1
+    late = Registration("late", "l1", "q1")
+    assert story.open(study="b", config="b1", plan="q1", registrations=[A, B, late]).kind == "opened"
+    assert story.open(study="late", config="l1", plan="q1", registrations=[A, B, late]).kind == "refused"
+    assert story.count("registered") == 2
 
 
 def test_a_refused_first_opening_registers_nobody(story: Story) -> None:

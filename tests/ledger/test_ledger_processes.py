@@ -111,12 +111,15 @@ def test_writers_lose_nothing_and_fork_nothing(story: Story) -> None:
 def test_a_ledger_that_was_opened_before_a_fork_serves_both_processes(story: Story) -> None:
     story.reserve(registrations=[A])
 
-    def work(number: int) -> int:
-        return story.ledger.record_read("s", f"child{number}", "c", "ceiling").seq
+    inherited = story.ledger._database._engine
 
-    seqs = together(3, work)
+    def work(number: int) -> tuple[int, bool]:
+        seq = story.ledger.record_read("s", f"child{number}", "c", "ceiling").seq
+        return seq, story.ledger._database._engine is inherited
+
+    answers = together(3, work)
     story.read()
-    assert sorted(seqs) == [3, 4, 5]
+    assert sorted(answers) == [(3, False), (4, False), (5, False)]
     assert story.ledger.verify() == []
 
 

@@ -195,6 +195,15 @@ class TestRenaming:
         assert story.open("twin", config="a2").kind == "refused"
         assert story.ledger.spent_in("twin", A2) == ("i2",)
 
+    def test_the_same_text_under_two_ids_is_one_item(self, story: Story) -> None:
+        story.reserve("s", [A], items=[("i1", "one text")])
+        story.reserve("twin", [B], items=[("j1", "one text"), ("j2", "another")], dimension="tone")
+        story.open("s")
+        story.ledger.register("twin", [A2])
+        state = story.state("twin", config="a2")
+        assert state.state == "reused"
+        assert state.why.startswith("1 of its items is also in set s (such as 'j1')")
+
     def test_what_was_frozen_on_the_other_set_before_may_be_measured_there(self, story: Story) -> None:
         story.reserve("s", [A], items=["i1", "i2"])
         story.reserve("twin", [B], items=["i2", "i3"], dimension="tone")
