@@ -1,0 +1,191 @@
+"""A second run repeats or starts afresh: nothing in between."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import dagster as dg
+import pandas as pd
+import pytest
+from climbs import RUNGS, Folder, folder_of, reserved
+from gate_cases import declare
+from made_up_project import POPULATION, World, world_of
+
+from calib_pipeline.evidence.evidence import fact, figure
+
+
+def reserved_now(folder: Folder, **cell: str) -> set[str]:
+    """The items of the set on which the newest reservation stands."""
+    rows = folder.evidence("holdout_reservation", **cell)
+    held = fact(rows, "holdout_set")
+    assert held is not None
+    return {item.item_id for item in folder.ladder.ledger.items(held)}
+
+
+def test_an_identical_second_run_changes_nothing(climbed: Folder) -> None:
+    files, records, events = climbed.evidence_files(), climbed.records(), climbed.events()
+    run = climbed.climb()
+    assert (run.status, run.materialized) == ("ok", RUNGS)
+    assert climbed.evidence_files() == files
+    assert climbed.records() == records
+    since = climbed.events()[len(events) :]
+    assert {event.event for event in since} <= {"read"}
+
+
+def test_the_same_tables_in_another_order_and_format_are_the_same(climbed: Folder, world: World) -> None:
+    """Rows out of order and Parquet for CSV: no figure moves, since nothing depends on the order of rows."""
+    before = {asset: climbed.evidence(asset) for asset in RUNGS[:-1]}
+    data = climbed.root / "data" / POPULATION
+    shuffled = world.scores.sample(frac=1, random_state=4)
+    shuffled.to_csv(data / "scores.csv", index=False)
+    world.items.sample(frac=1, random_state=4).to_csv(data / "items.csv", index=False)
+    assert climbed.climb().status == "ok"
+    for asset, rows in before.items():
+        pd.testing.assert_frame_equal(climbed.evidence(asset), rows)
+
+
+def test_labels_may_be_added_until_the_set_is_opened(
+    tmp_path: Path, instance: dg.DagsterInstance, world: World
+) -> None:
+    sheet, drawn = world.labels, reserved(world)
+    world.label_only(set(drawn["item_id"][~drawn["named"]]) | set(drawn["item_id"][drawn["named"]][:30]))
+    folder = folder_of(world, tmp_path, instance)
+    first = folder.climb()
+    assert (first.status, first.asset) == ("stopped", "annotations")
+    assert "75.33 % of the 150 reserved items" in str(first.reason)
+
+    world.labels = sheet
+    world.write(folder.root)
+    assert folder.climb().status == "ok"
+    assert len(folder.ladder.ledger.sets()) == 1
+
+
+# A changed configuration
+
+
+@pytest.fixture
+def next_generation(climbed: Folder, world: World) -> Folder:
+    """The climbed project after its prompt was changed and it was climbed again."""
+    declare("scorer", "config", "prompt", to="p-2")(world)
+    world.write(climbed.root)
+    return climbed
+
+
+def test_a_changed_configuration_waits_for_labels_of_unspent_items(next_generation: Folder, world: World) -> None:
+    folder = next_generation
+    spent = set(world.labels["item_id"])
+    run = folder.climb()
+    assert (run.status, run.asset, run.rung) == ("stopped", "annotations", "ceiling")
+    assert "0 % of the 150 reserved items have a usable label; 90 % are needed" in str(run.reason)
+    assert run.next_step == "label 135 more of the reserved items"
+    rows = folder.evidence("holdout_reservation")
+    assert fact(rows, "holdout_set") == f"resolved@{POPULATION}.g2"
+    assert figure(rows, "generation") == 2
+    assert figure(rows, "reserved_items") == 150
+    assert not reserved_now(folder) & spent
+    assert len(folder.records()) == 1
+
+    # Nothing moves until someone labels: the set is drawn once.
+    assert folder.climb().asset == "annotations"
+    assert len(folder.ladder.ledger.sets()) == 2
+
+    world.labels = world_of().labels
+    world.write(folder.root)
+    again = folder.climb()
+    assert again.status == "ok", again
+    agreement = folder.evidence("scorer_agreement")
+    assert figure(agreement, "earlier_attempts") == 1
+    assert figure(agreement, "gate_level") == pytest.approx(1 - 0.05 / 2)
+    assert len(folder.records()) == 2
+
+
+def test_spent_items_stay_spent_under_another_dimension(next_generation: Folder, world: World) -> None:
+    spent = set(world.labels["item_id"])
+    world.study["dimension"] = "solved"
+    world.write(next_generation.root)
+    assert next_generation.climb().asset == "annotations"
+    rows = next_generation.evidence("holdout_reservation")
+    assert fact(rows, "holdout_set") == f"solved@{POPULATION}.g1"
+    assert not reserved_now(next_generation) & spent
+
+
+def test_spent_items_stay_spent_under_other_names(tmp_path: Path, instance: dg.DagsterInstance, world: World) -> None:
+    """Another population whose items are called otherwise and have the same content."""
+    world.items["content_digest"] = [f"sha-{number}" for number in range(len(world.items))]
+    folder = folder_of(world, tmp_path, instance)
+    assert folder.climb().status == "ok"
+    spent = set(world.items["content_digest"][world.items["item_id"].isin(world.labels["item_id"])])
+
+    renamed = world.items.assign(item_id="n" + world.items["item_id"])
+    data = folder.root / "data" / "tickets-again"
+    data.mkdir()
+    renamed.to_csv(data / "items.csv", index=False)
+    for name, table in {"annotations": world.labels, "scores": world.scores}.items():
+        table.assign(item_id="n" + table["item_id"]).to_csv(data / f"{name}.csv", index=False)
+    declare("scorer", "config", "prompt", to="p-2")(world)
+    world.study["data"]["populations"] = ["tickets-again"]
+    world.write(folder.root)
+    with (folder.root / "calib.yaml").open("a", encoding="utf-8") as file:
+        file.write("  tickets-again: {items: data/tickets-again/items.csv}\n")
+
+    assert folder.climb(population="tickets-again").asset == "annotations"
+    drawn = reserved_now(folder, population="tickets-again")
+    contents = set(renamed["content_digest"][renamed["item_id"].isin(drawn)])
+    assert len(contents) == 150
+    assert not contents & spent
+
+
+def test_a_set_without_enough_unspent_items_says_so(next_generation: Folder, world: World) -> None:
+    """Three generations of 150 do not fit into 420 items: the third is short of 30."""
+    folder = next_generation
+    world.labels = world_of().labels
+    world.write(folder.root)
+    assert folder.climb().status == "ok"
+    declare("scorer", "config", "prompt", to="p-3")(world)
+    world.write(folder.root)
+    run = folder.climb()
+    assert run.asset == "holdout_reservation"
+    assert "120 items could be reserved; 150 were asked for" in str(run.reason)
+
+
+def test_relabeling_after_the_opening_is_refused_for_good(climbed: Folder, world: World) -> None:
+    """A measurement is made once: other labels make it another one, and undoing them makes it a repeat again."""
+    records = climbed.records()
+    right = world.labels.copy()
+    wrong = world.labels.index[::40]
+    world.labels.loc[wrong, "value"] = "pass"
+    world.write(climbed.root)
+    run = climbed.climb()
+    assert (run.asset, run.rung) == ("scorer_agreement", "holdout")
+    assert "with other labels; a measurement is made once" in str(run.reason)
+    assert "agreement" not in set(climbed.evidence("scorer_agreement")["name"])
+    assert climbed.records() == records
+
+    world.labels = right
+    world.write(climbed.root)
+    assert climbed.climb().status == "ok"
+    assert climbed.records() == records
+
+
+def test_several_scorers_frozen_before_the_opening_are_measured_on_one_set(
+    tmp_path: Path, instance: dg.DagsterInstance, world: World
+) -> None:
+    """Each pays for the other: the gate's level is divided by the number of configurations registered."""
+    rival = world.study | {"study": "rival", "scorer": {"id": "judge-2", "kind": "table", "config": {"model": "m-9"}}}
+    world.others.append(rival)
+    outputs = world.scores.copy()
+    world.scores = pd.concat([outputs, outputs.assign(scorer_id="judge-2")], ignore_index=True)
+    folder = folder_of(world, tmp_path, instance)
+    for study in ("judge", "rival"):
+        assert folder.climb(study).status == "ok"
+        agreement = folder.evidence("scorer_agreement", study)
+        assert figure(agreement, "configurations_registered") == 2
+        assert figure(agreement, "earlier_attempts") == 0
+        assert figure(agreement, "gate_level") == pytest.approx(0.975)
+    assert len(folder.ladder.ledger.sets()) == 1
+
+    late = rival | {"study": "latecomer", "scorer": rival["scorer"] | {"config": {"model": "m-10"}}}
+    world.others.append(late)
+    world.write(folder.root)
+    assert folder.climb("latecomer").asset == "annotations"
+    assert figure(folder.evidence("holdout_reservation", "latecomer"), "generation") == 2
