@@ -118,7 +118,7 @@ def scorer_agreement(
     ceiling
         The evidence of `human_ceiling`, for the flip rate of the reference.
     scores
-        ``item_id, status, code, number, confidence, explanation`` of the scorer's outputs.
+        ``item_id, status, reason, code, number, confidence, explanation`` of the scorer's outputs.
     panel
         The same of other scorers, by id: measured at the same opening, without a status of their own.
     opening
@@ -129,6 +129,8 @@ def scorer_agreement(
     ready = readiness(set(labels["item_id"]), scores)
     rows.count("scored_share", ready.scored_share, bar=study.agreement.min_scored, n=ready.labeled)
     rows.count("decided_pairs", ready.decided, bar=study.agreement.min_pairs, n=ready.labeled)
+    for reason, count in sorted(_outputs_not_compared(scores).items()):
+        rows.count("outputs_not_compared", count, scope=reason, n=len(scores))
     if opening is None:
         rows.fact("opening", "none", note="too little is scored to open it")
         return rows.build()
@@ -165,6 +167,12 @@ def outputs_on(labels: Labels, scores: pd.DataFrame) -> pd.DataFrame:
     outputs = scores.set_index("item_id").reindex(labels.items["item_id"]).reset_index()
     outputs["status"] = outputs["status"].fillna("error")
     return outputs
+
+
+def _outputs_not_compared(scores: pd.DataFrame) -> Counter[str]:
+    """How many of the reserved items have no verdict, by reason."""
+    told = zip(scores["status"], scores["reason"], strict=True)
+    return Counter(str(reason or status) for status, reason in told if status != "scored")
 
 
 @dataclass(frozen=True)

@@ -157,7 +157,11 @@ def build_record(
         ],
         "decision": [] if threshold is None else compact(threshold),
         "gates": _only(agreement, "gate_level"),
-        "not_compared": _rows(labels, "not_compared") + _rows(labels, "label_rows"),
+        "not_compared": [
+            *_rows(labels, "not_compared"),
+            *_rows(labels, "label_rows"),
+            *_rows(agreement, "outputs_not_compared"),
+        ],
         "seeds": {
             "sampling": study.holdout.seed,
             "bootstrap": study.bootstrap.seed,
