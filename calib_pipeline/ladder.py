@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,7 +19,7 @@ from calib_pipeline.evidence.human_ceiling import human_ceiling
 from calib_pipeline.evidence.scorer_agreement import FEWEST_USABLE_PAIRS, Opening, readiness, scorer_agreement
 from calib_pipeline.evidence.threshold_check import threshold_check
 from calib_pipeline.evidence_store import EvidenceStore
-from calib_pipeline.ledger import HoldoutSet, Ledger, Registration, ReservedItem, SetDraw, SetHeader
+from calib_pipeline.ledger import HoldoutSet, Ledger, Registration, ReservedItem, SetDraw
 from calib_pipeline.ledger import Opening as LedgerOpening
 from calib_pipeline.records.archive import RecordArchive
 from calib_pipeline.records.publication import diagnostic_evidence, publication_evidence
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from calib_pipeline.tables.scores import Scores
 
 
+_SERVES = {"holdout": ("unopened", "measured"), "fitted": ("fitted", "unopened", "measured", "reused")}
 RECHECK = "recheck"
 """What the ledger's details say of a generation that was drawn to measure again."""
 
@@ -88,6 +89,11 @@ class Ladder:
     def ledger(self) -> Ledger:
         """The holdout ledger, opened when it is first asked."""
         return Ledger.open(self.project.ledger)
+
+    def close(self) -> None:
+        """Give the ledger back, where it was opened."""
+        if "ledger" in vars(self):
+            self.ledger.close()
 
     # The rungs
 
@@ -333,8 +339,8 @@ class Ladder:
     def _set_for(self, cell: Cell) -> HoldoutSet | None:
         """The study's set, or None where one must be drawn.
 
-        The newest generation on this population version, where it still serves. A generation that was drawn for another
-        study leaves the one that this study has measured in place; one that was drawn for a re-check replaces it.
+        A generation of this population version that the study has measured, else the oldest that still serves it: what
+        another study made draw does not move it. A generation that was drawn for a re-check replaces both.
         """
         study, manifest = self._study(cell), self._manifest(cell)
         generations = [
@@ -342,21 +348,13 @@ class Ladder:
             for header in self.ledger.sets()
             if (header.dimension, header.population) == (study.dimension, cell.population)
         ]
-        if not generations or generations[-1].population_digest != manifest.digest:
-            generations = [header for header in generations if header.population_digest == manifest.digest]
-            return self._measured_in(cell, generations)
-        newest = self._with_items(generations[-1].holdout_id)
-        serves = study.holdout.role == "fitted" or self._state(cell, newest).state in ("unopened", "measured")
-        if newest.details.get(RECHECK) and serves:
-            return newest
-        return self._measured_in(cell, generations) or (newest if serves else None)
-
-    def _measured_in(self, cell: Cell, generations: Sequence[SetHeader]) -> HoldoutSet | None:
-        for header in reversed(generations):
-            held = self._with_items(header.holdout_id)
-            if self._state(cell, held).state == "measured":
-                return held
-        return None
+        held = [self._with_items(one.holdout_id) for one in generations if one.population_digest == manifest.digest]
+        states = [self._state(cell, one).state for one in held]
+        serving = [one for one, state in zip(held, states, strict=True) if state in _SERVES[study.holdout.role]]
+        if serving and serving[-1] is held[-1] and serving[-1].details.get(RECHECK):
+            return serving[-1]
+        measured = [one for one, state in zip(held, states, strict=True) if state == "measured"]
+        return next(iter([*reversed(measured), *serving]), None)
 
     def _due_for_another(self, cell: Cell, held: HoldoutSet) -> bool:
         """Whether this run re-checks a measurement: that takes a set that nobody has looked at."""
@@ -477,8 +475,7 @@ class Ladder:
     def _with_items(self, holdout_id: str) -> HoldoutSet:
         """A set of the ledger; it never changes, so it is read once."""
         if holdout_id not in self._sets:
-            header = next(header for header in self.ledger.sets() if header.holdout_id == holdout_id)
-            self._sets[holdout_id] = HoldoutSet(**{**header.__dict__, "items": self.ledger.items(holdout_id)})
+            self._sets[holdout_id] = self.ledger.reserved_set(holdout_id)
         return self._sets[holdout_id]
 
     # Events

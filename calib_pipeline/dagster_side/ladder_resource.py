@@ -32,8 +32,6 @@ def ladder_resource(open_project: Callable[[], Project]) -> dg.ResourceDefinitio
         try:
             yield ladder
         finally:
-            opened = vars(ladder).get("ledger")
-            if opened is not None:
-                opened.close()
+            ladder.close()
 
     return dg.ResourceDefinition(open_ladder, description="Tables, evidence store and ledger of the project")

@@ -15,7 +15,7 @@ from calib_pipeline.evidence.holdout_reservation import HoldoutFacts
 from calib_pipeline.evidence.scorer_agreement import Opening
 from calib_pipeline.evidence_store import DamagedEvidence, EvidenceStore, read_parquet
 from calib_pipeline.ladder import drawn_of, label_provenance
-from calib_pipeline.ledger import HoldoutSet, Ledger, LedgerError
+from calib_pipeline.ledger import Ledger, LedgerError
 from calib_pipeline.records.archive import RecordArchive
 from calib_pipeline.records.publication import differences
 from calib_pipeline.records.record import Sources, address, build_record, compact
@@ -171,8 +171,7 @@ def _given(ledger: Ledger, store: EvidenceStore, record: dict[str, Any], study: 
     from calib_pipeline.tables.scores import read_scores
 
     inputs, holdout = record["inputs"], record["holdout"]
-    header = next(header for header in ledger.sets() if header.holdout_id == holdout["set"])
-    held = HoldoutSet(**{**header.__dict__, "items": ledger.items(header.holdout_id)})
+    held = ledger.reserved_set(holdout["set"])
     reserved = {item.item_id for item in held.items}
     manifest = read_manifest(str(store.input_path(inputs["manifest"])), record["population"]["name"])
     known = set(manifest.frame["item_id"])
