@@ -78,7 +78,9 @@ def _section(position: int, status: CellStatus) -> str:
         provisional = " Provisional: measured before what changed." if status.status == "stale" else ""
         parts.append(f'<p class="claim">{kind}: {escape(status.claim)}{provisional}</p>\n')
     if status.reason is not None:
-        where = f"Stopped at {status.rung} (<code>{escape(str(status.stopped_at))}</code>): " if status.rung else ""
+        stop = status.standing.stop
+        climbed = stop is not None and stop.kind != "never"
+        where = f"Stopped at {status.rung} (<code>{escape(str(status.stopped_at))}</code>): " if climbed else ""
         parts.append(f"<p>{where}{escape(status.reason)}</p>\n")
     if status.next_step is not None:
         parts.append(f'<p class="next">Next: {escape(status.next_step)}</p>\n')

@@ -121,9 +121,9 @@ def one_id(archive: RecordArchive, given: str) -> str:
 
 def say_record(record: Mapping[str, Any], console: Console) -> None:
     """A record for people: what it claims, on what, how it was measured, and every figure beside people's."""
-    from calib_pipeline.cli.show import say_evidence
+    from calib_pipeline.cli.show import say_comparison, say_evidence
     from calib_pipeline.status.comparison import comparison_of
-    from calib_pipeline.status.figures import NO_CEILING, headline_of, text_of
+    from calib_pipeline.status.figures import headline_of, text_of
 
     console.result(record["claim"])
     holdout, population, scorer = record["holdout"], record["population"], record["scorer"]
@@ -146,18 +146,7 @@ def say_record(record: Mapping[str, Any], console: Console) -> None:
     evidence = record["evidence"]
     comparison = comparison_of(evidence)
     if comparison is not None:
-        if not comparison.has_people:
-            console.result(NO_CEILING)
-        console.table(
-            ("statistic", "against", "scorer", "people", *comparison.comparators),
-            [
-                (line.statistic.replace("_", " "), line.against, line.scorer, line.people, *line.comparators)
-                for line in comparison.lines
-            ],
-        )
-    headline = headline_of(evidence, record["headline"].get("statistic", ""))
-    if headline is not None:
-        console.result(f"Read kappa with {headline.table_words}.")
+        say_comparison(comparison, headline_of(evidence, record["headline"].get("statistic", "")), console)
     say_evidence("threshold_check", record["decision"], console)
 
 

@@ -11,7 +11,7 @@ from calib_pipeline.cli.console import Console
 if TYPE_CHECKING:
     from calib_pipeline.status.cell_status import CellStatus
     from calib_pipeline.status.comparison import Comparison
-    from calib_pipeline.status.figures import EvidenceByAsset
+    from calib_pipeline.status.figures import EvidenceByAsset, Headline
     from calib_pipeline.studies.project import Project
 
 MOST_ROWS = 100
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     say_standing(status, console)
     comparison = comparison_of(evidence)
     if comparison is not None:
-        say_comparison(comparison, status, console)
+        say_comparison(comparison, status.headline, console)
     for asset, rows in evidence.items():
         say_evidence(asset, rows, console)
     say_work(project, status, console)
@@ -104,7 +104,7 @@ def say_standing(status: CellStatus, console: Console) -> None:
     )
 
 
-def say_comparison(comparison: Comparison, status: CellStatus, console: Console) -> None:
+def say_comparison(comparison: Comparison, headline: Headline | None, console: Console) -> None:
     """Every statistic of the scorer beside the same one of people and of each comparator."""
     from calib_pipeline.status.figures import NO_CEILING
 
@@ -119,8 +119,10 @@ def say_comparison(comparison: Comparison, status: CellStatus, console: Console)
         ],
         title="Scorer, people and comparators",
     )
-    if status.headline is not None:
-        console.result(f"Read kappa with {status.headline.table_words}.")
+    for note in comparison.notes:
+        console.note(note)
+    if headline is not None:
+        console.result(f"Read kappa with {headline.table_words}.")
 
 
 def say_evidence(asset: str, rows: Sequence[Any], console: Console) -> None:
@@ -138,10 +140,12 @@ def say_evidence(asset: str, rows: Sequence[Any], console: Console) -> None:
         bar = number_words(row.get("bar")) if "bar" in row else ""
         text = "; ".join(str(row[part]) for part in ("text", "note") if row.get(part))
         name = str(row["name"]).replace("_", " ")
-        shown.append((name, figure.scope, figure.statistic.replace("_", " "), value, bar, number_words(figure.n), text))
+        statistic = figure.statistic.replace("_", " ")
+        shown.append((name, figure.scope, statistic, value, gate_words(row), bar, number_words(figure.n), text))
     if shown:
         console.result()
-        console.table(("what", "of", "statistic", "value", "bar", "n", "text"), shown, title=asset)
+        header = ("what", "of", "statistic", "value", "the gate reads", "bar", "n", "text")
+        console.table(header, shown, title=asset)
 
 
 def say_work(project: Project, status: CellStatus, console: Console) -> None:
@@ -149,7 +153,8 @@ def say_work(project: Project, status: CellStatus, console: Console) -> None:
     from calib_pipeline.status.work import work_on
 
     work = work_on(project, status.standing)
-    for title, items in (("Reserved items without a label", work.unlabeled), ("Items to label again", work.again)):
+    titles = ("Reserved items without a label", "Named items that need more independent annotators")
+    for title, items in zip(titles, (work.unlabeled, work.again), strict=True):
         if items:
             console.result()
             console.result(f"{title} ({len(items)}):")
@@ -161,6 +166,14 @@ def say_work(project: Project, status: CellStatus, console: Console) -> None:
         console.table(("row", "item", "annotator", "reason", "detail"), rows, title="Label rows that are not compared")
         if len(work.unusable) > MOST_ROWS:
             console.note(f"and {len(work.unusable) - MOST_ROWS:,} more")
+
+
+def gate_words(row: Any) -> str:
+    """The interval that a gate reads of a figure, with its level."""
+    low, high = row.get("gate_low"), row.get("gate_high")
+    if low is None or high is None:
+        return ""
+    return f"[{low:.3f}, {high:.3f}] at {100 * row['gate_level']:.4g} %"
 
 
 def number_words(value: Any) -> str:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from calib_pipeline.status.cell_status import CellStatus
     from calib_pipeline.studies.project import Project
 
+MOST_REASONS = 2
 HEADER = ("study", "population", "status", "rung reached", "headline", "people", "best comparator")
 
 
@@ -89,14 +90,28 @@ def line(status: CellStatus) -> tuple[str, ...]:
     return status.study, status.population, status.status, status.reached_words, *figures
 
 
+def where_and_why(status: CellStatus) -> str:
+    """The rung and the reason; where there are many reasons the first two, since `calib show` has them all."""
+    assert status.reason is not None
+    stop = status.standing.stop
+    if stop is None or stop.kind == "never":
+        return status.reason
+    reason = status.reason
+    reasons = status.standing.reasons.get(stop.asset, ())
+    if reason == stop.sentence and len(reasons) > MOST_REASONS:
+        first = "; ".join(one.sentence for one in reasons[:MOST_REASONS])
+        more = len(reasons) - MOST_REASONS
+        reason = f"{first} (and {more} more: `calib show {status.study} {status.population}`)"
+    return f"stopped at {status.rung} ({status.stopped_at}): {reason}"
+
+
 def notes(status: CellStatus) -> list[str]:
     """Why it stopped and what to do, and what no headline may stand without."""
     from calib_pipeline.status.figures import statistic_words
 
     said = []
     if status.reason is not None:
-        where = f"stopped at {status.rung} ({status.stopped_at}): " if status.stopped_at is not None else ""
-        said.append(f"{where}{status.reason}")
+        said.append(where_and_why(status))
     if status.next_step is not None:
         said.append(f"next: {status.next_step}")
     for rung in status.rungs:

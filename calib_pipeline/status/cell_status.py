@@ -12,7 +12,7 @@ from calib_pipeline.evidence.scorer_agreement import FEWEST_USABLE_PAIRS
 from calib_pipeline.evidence_store import DamagedEvidence
 from calib_pipeline.ladder import Cell, Ladder
 from calib_pipeline.schemas import GATES, RUNGS, Reason, Rung
-from calib_pipeline.status.changes import changed_since_evidence, changed_since_record
+from calib_pipeline.status.changes import HELD_OUT_SET, changed_since_evidence, changed_since_record
 from calib_pipeline.status.figures import Headline, headline_of
 from calib_pipeline.status.own_account import Brought, blocked, brought, by_rung
 from calib_pipeline.status.standing import Standing, Stop, climb_command, standing_of
@@ -126,6 +126,8 @@ def cell_status(project: Project, ladder: Ladder | None, cell: Cell) -> CellStat
     else:
         status = "uncalibrated" if stop is not None else "calibrated"
     reason, next_step = _reason(status, standing, changed, lost, pairs)
+    if changed == (HELD_OUT_SET,) and tables is not None and tables.state is not None:
+        reason = f"the held-out set no longer serves this study: {tables.state.why}"
     return CellStatus(
         cell.study,
         cell.population,

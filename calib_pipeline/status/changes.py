@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from calib_pipeline.studies.study import Study
 
+HELD_OUT_SET = "the held-out set"
+
 
 def changed_since_record(ladder: Ladder, cell: Cell, record: Mapping[str, Any]) -> tuple[str, ...]:
     """The parts in which a record differs from what is declared now.
@@ -30,7 +32,7 @@ def changed_since_record(ladder: Ladder, cell: Cell, record: Mapping[str, Any]) 
     parts = _configuration(record, now) + _plan(record, study)
     if now.manifest.digest != record["population"]["digest"]:
         parts.append("population")
-    return tuple(dict.fromkeys(parts)) or ("the held-out set",)
+    return tuple(dict.fromkeys(parts)) or (HELD_OUT_SET,)
 
 
 def changed_since_evidence(
@@ -50,7 +52,7 @@ def changed_since_evidence(
     stamps = stamped(rows)
     holdout_id = stamps.get("set")
     if holdout_id is None:
-        return ("the held-out set",)
+        return (HELD_OUT_SET,)
     now = _declared_on(ladder, cell, holdout_id)
     differ = [part for part, digest in now.digests().items() if stamps.get(part) != digest]
     if record is not None and "configuration" in differ and record["scorer"]["digest"] == stamps.get("configuration"):
@@ -62,7 +64,7 @@ def changed_since_evidence(
     if record is not None and "plan" in differ and record["plan"]["digest"] == stamps.get("plan"):
         differ = [part for part in differ if part != "plan"] + _plan(record, study)
     above = [part for part in ladder.stale_parts(cell, asset, rows) if part.startswith("the evidence of ")]
-    return tuple(dict.fromkeys([*differ, *above])) or ("the held-out set",)
+    return tuple(dict.fromkeys([*differ, *above])) or (HELD_OUT_SET,)
 
 
 def _declared_on(ladder: Ladder, cell: Cell, holdout_id: str) -> Declared:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from calib_pipeline.evidence.human_ceiling import ONE_OTHER, THE_OTHERS
 from calib_pipeline.evidence.scorer_agreement import DECIDED, LABELED
-from calib_pipeline.status.figures import EvidenceByAsset, Figure, Row
+from calib_pipeline.status.figures import EvidenceByAsset, Figure, Row, statistic_words
 
 COMPARED = ("agreement", "error_rate", "human_agreement", "human_error_rate", "comparator")
 """The rows that stand in the comparison."""
@@ -28,11 +28,12 @@ class Line:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The table of scorer, people and comparators."""
+    """The table of scorer, people and comparators; ``notes`` say why a figure is undefined or has no interval."""
 
     comparators: tuple[str, ...]
     lines: tuple[Line, ...]
     has_people: bool
+    notes: tuple[str, ...]
 
 
 def comparison_of(evidence: EvidenceByAsset) -> Comparison | None:
@@ -74,7 +75,8 @@ def comparison_of(evidence: EvidenceByAsset) -> Comparison | None:
             )
     lines += _error_rates(agreement, people, of_comparators, names)
     has_people = any(figure.value is not None for figure in people.values())
-    return Comparison(names, tuple(lines), has_people)
+    rows = [row for part in evidence.values() for row in part if row["name"] in COMPARED]
+    return Comparison(names, tuple(lines), has_people, tuple(dict.fromkeys(_notes(rows))))
 
 
 def _error_rates(
@@ -96,6 +98,16 @@ def _error_rates(
             if figure is not None:
                 lines.append(Line(statistic, scope, "", figure.words, ("",) * len(names)))
     return lines
+
+
+def _notes(rows: Sequence[Row]) -> Iterator[str]:
+    whose = {"agreement": "scorer", "error_rate": "scorer", "human_agreement": "people", "human_error_rate": "people"}
+    for row in rows:
+        figure = Figure.of(row)
+        if figure.note is not None and (figure.value is None or figure.low is None):
+            who = whose.get(str(row["name"]), figure.scope)
+            form = f", {figure.scope}" if who != figure.scope and row["name"] != "error_rate" else ""
+            yield f"{statistic_words(figure.statistic)} ({who}{form}): {figure.note}"
 
 
 def _words(figure: Figure | None) -> str:

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Work:
-    """Items by id, and label rows that are no vote as (row, item, annotator, reason, detail). No label stands here."""
+    """Items by id, and label rows that are no vote as (row, item, annotator, reason, detail). No label stands here.
+
+    ``again`` are the items that were named in advance and lack independent annotators, those without any included.
+    """
 
     unlabeled: tuple[str, ...] = ()
     again: tuple[str, ...] = ()
@@ -27,13 +30,15 @@ class Work:
 
 
 def work_on(project: Project, standing: Standing) -> Work:
-    """What the stored labels of a cell leave to do; nothing before labels were ingested, and where a table is gone."""
+    """What a reserved set and its stored labels leave to do; nothing where a table is gone."""
     reservation, labeled = standing.evidence.get("holdout_reservation"), standing.evidence.get("annotations")
-    if reservation is None or labeled is None:
+    if reservation is None or standing.reasons["holdout_reservation"]:
         return Work()
     store, study = EvidenceStore(project.store), project.studies[standing.cell.study]
     try:
         drawn = _table(store, reservation, "reserved")
+        if labeled is None:
+            return Work(tuple(sorted(drawn["item_id"])), tuple(sorted(drawn["item_id"][drawn["named"]])))
         labels = _table(store, labeled, "labels")
         not_compared = _table(store, labeled, "not_compared")
     except DamagedEvidence:

@@ -1,0 +1,196 @@
+"""``calib holdout``: the sets, the events, and the two ways by which a person spends one."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+import pandas as pd
+import pytest
+from small_project import ALONE, FITTED, GOOD, POPULATION, RESERVED, SIZE
+
+from calib_pipeline.cli.console import Console
+from calib_pipeline.ledger import Ledger
+
+SET = f"kindness@{POPULATION}.g1"
+CONTRACT = [
+    "seq",
+    "holdout_id",
+    "event",
+    "study",
+    "config_digest",
+    "run_id",
+    "actor",
+    "at",
+    "details",
+    "prev_hash",
+    "hash",
+]
+
+
+def events(calib, root):
+    return json.loads(calib("holdout", "log", "--project", root, "--json").out)
+
+
+def test_before_any_run_there_is_nothing(calib, declared):
+    for action in ("list", "log", "state"):
+        said = calib("holdout", action, "--project", declared, "--json")
+        assert (said.code, json.loads(said.out)) == (0, [])
+    assert calib("holdout", "verify", "--project", declared).code == 0
+    assert not (declared / ".calib").exists()
+
+
+def test_list_counts_what_happened_to_each_set(calib, climbed):
+    [holdout] = json.loads(calib("holdout", "list", "--project", climbed.root, "--json").out)
+    assert (holdout["holdout_id"], holdout["size"], holdout["generation"]) == (SET, RESERVED, 1)
+    line = calib("holdout", "list", "--project", climbed.root).out.splitlines()[1]
+    assert SET in line and f"  {RESERVED}  " in line
+
+
+def test_log_prints_the_events_of_the_contract(calib, climbed):
+    found = events(calib, climbed.root)
+    assert all(list(event) == CONTRACT for event in found)
+    assert [event["seq"] for event in found] == list(range(1, len(found) + 1))
+    assert found[0]["event"] == "reserved"
+    assert {"registered", "labels_ingested", "read", "opened", "evidence", "published"} <= {e["event"] for e in found}
+    of_study = json.loads(calib("holdout", "log", SET, "--study", GOOD, "--project", climbed.root, "--json").out)
+    assert {event["study"] for event in of_study} == {GOOD}
+    text = calib("holdout", "log", "--project", climbed.root).out.splitlines()
+    assert len(text) == len(found) + 1
+
+
+def test_state_says_what_a_set_is_for_each_study(calib, climbed):
+    states = {
+        one["study"]: one for one in json.loads(calib("holdout", "state", "--project", climbed.root, "--json").out)
+    }
+    assert (states[GOOD]["state"], states[FITTED]["state"], states[ALONE]["state"]) == (
+        "measured",
+        "fitted",
+        "unopened",
+    )
+    assert all(one["holdout_id"] == SET and one["why"] for one in states.values())
+
+
+@pytest.mark.parametrize(
+    "action", [["log"], ["state"], ["export", "--to", "x"], ["mark-fitted", "--everyone", "--reason", "x"]]
+)
+def test_an_unknown_set_is_refused_with_the_nearest(calib, climbed, action):
+    said = calib("holdout", *action, SET.replace("kindness", "kindnes"), "--project", climbed.root)
+    assert (said.code, said.out) == (2, "")
+    assert f"did you mean '{SET}'?".casefold() in said.err.casefold()
+
+
+def test_verify_finds_a_ledger_that_was_edited(calib, own_copy):
+    assert calib("holdout", "verify", "--project", own_copy).code == 0
+    with sqlite3.connect(own_copy / ".calib" / "ledger.db") as database:
+        names = [name for (name,) in database.execute("select name from sqlite_master where type = 'trigger'")]
+        for name in names:
+            database.execute(f'drop trigger "{name}"')
+        database.execute("update events set actor = 'nobody' where seq = 3")
+    said = calib("holdout", "verify", "--project", own_copy, "--json")
+    document = json.loads(said.out)
+    assert (said.code, document["verified"]) == (1, False)
+    assert any("3" in problem for problem in document["problems"])
+    assert "the ledger does not verify" in said.err
+
+
+def test_a_damaged_ledger_is_a_fault(calib, own_copy):
+    for path in (own_copy / ".calib").glob("ledger.db*"):
+        path.unlink()
+    (own_copy / ".calib" / "ledger.db").write_text("this is no database" * 100)
+    said = calib("status", "--project", own_copy)
+    assert (said.code, said.out) == (1, "")
+    assert "ledger" in said.err and "Traceback" not in said.err
+
+
+def test_marking_a_set_as_fitted_is_for_good(calib, own_copy):
+    said = calib(
+        "holdout", "mark-fitted", SET, "--study", ALONE, "--reason", "the prompt quotes it", "--project", own_copy
+    )
+    assert said.code == 0
+    assert f"{SET} is fitted for {ALONE}, for good" in said.out
+    states = {one["study"]: one for one in json.loads(calib("holdout", "state", "--project", own_copy, "--json").out)}
+    assert states[ALONE]["state"] == "fitted"
+    assert "the prompt quotes it" in states[ALONE]["why"]
+    assert states[GOOD]["state"] == "measured"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--reason", "x"], "whom is not said"),
+        (["--study", "nobody", "--reason", "x"], "there is no study 'nobody'"),
+        (["--everyone", "--reason", "  "], "--reason is empty"),
+    ],
+)
+def test_marking_needs_to_say_whom_and_why(calib, own_copy, options, said):
+    before = events(calib, own_copy)
+    refused = calib("holdout", "mark-fitted", SET, *options, "--project", own_copy)
+    assert refused.code == 2
+    assert said in refused.err
+    assert events(calib, own_copy) == before
+
+
+def test_an_export_spends_the_set_and_writes_its_plain_labels(calib, own_copy, tmp_path):
+    target = tmp_path / "labels.csv"
+    said = calib("holdout", "export", SET, "--to", "Zoë", "--yes", "--output", target, "--project", own_copy, "--json")
+    document = json.loads(said.out)
+    assert (said.code, document["event"]["event"], document["event"]["details"]) == (0, "exported", {"to": "Zoë"})
+    written = pd.read_csv(target, dtype=str)
+    of_good = written[written["study"] == GOOD]
+    brought = pd.read_csv(own_copy / "data" / POPULATION / "annotations.csv", dtype=str)
+    both = of_good.merge(brought, on=["item_id", "annotator_id"], suffixes=("", "_brought"))
+    assert len(of_good) == len(both) == 2 * RESERVED < 2 * SIZE
+    assert (both["value"] == both["value_brought"]).all()
+    assert events(calib, own_copy)[-1]["event"] == "exported"
+    states = {
+        one["study"]: one["state"] for one in json.loads(calib("holdout", "state", "--project", own_copy, "--json").out)
+    }
+    assert (states[ALONE], states[GOOD]) == ("reused", "measured")
+
+
+def test_an_export_needs_a_yes(calib, own_copy, tmp_path, monkeypatch):
+    call = ("holdout", "export", SET, "--to", "Zoë", "--output", tmp_path / "labels.csv", "--project", own_copy)
+    before = events(calib, own_copy)
+    said = calib(*call)
+    assert said.code == 2
+    assert "This spends" in said.err and "--yes" in said.err
+    monkeypatch.setattr(Console, "confirm", lambda *_: False)
+    assert calib(*call).code == 2
+    assert events(calib, own_copy) == before
+    assert not (tmp_path / "labels.csv").exists()
+    monkeypatch.setattr(Console, "confirm", lambda *_: True)
+    assert calib(*call).code == 0
+    assert (tmp_path / "labels.csv").exists()
+
+
+def test_the_event_is_written_before_the_file(calib, own_copy, tmp_path, monkeypatch):
+    target = tmp_path / "labels.csv"
+    seen = []
+    write = Ledger.record_export
+
+    def spied(ledger, *given, **named):
+        seen.append(target.exists())
+        return write(ledger, *given, **named)
+
+    monkeypatch.setattr(Ledger, "record_export", spied)
+    calib("holdout", "export", SET, "--to", "Zoë", "--yes", "--output", target, "--project", own_copy)
+    assert seen == [False]
+    assert target.exists()
+
+
+def test_an_export_that_cannot_be_written_or_read_spends_nothing(calib, own_copy, tmp_path):
+    before = events(calib, own_copy)
+    there = tmp_path / "labels.csv"
+    there.write_text("mine")
+    for target in (there, tmp_path / "nowhere" / "labels.csv"):
+        said = calib("holdout", "export", SET, "--to", "Zoë", "--yes", "--output", target, "--project", own_copy)
+        assert said.code == 2
+    (own_copy / "data" / POPULATION / "annotations.csv").unlink()
+    said = calib(
+        "holdout", "export", SET, "--to", "Zoë", "--yes", "--output", tmp_path / "a.csv", "--project", own_copy
+    )
+    assert said.code == 1
+    assert "REVIEW_UNAVAILABLE" in said.err
+    assert there.read_text() == "mine"
+    assert events(calib, own_copy) == before
