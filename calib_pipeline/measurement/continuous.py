@@ -72,20 +72,6 @@ def people_against_others(labels: Labels, span: float) -> Floats:
     )
 
 
-def scorer_one_to_one(labels: Labels, answers: Floats, span: float) -> Floats:
-    """One person's number against the answer."""
-    return pair_contributions(
-        labels.label_numbers, answers[labels.label_items], labels.label_items, labels.design.weights, span=span
-    )
-
-
-def scorer_against_others(labels: Labels, answers: Floats, span: float) -> Floats:
-    """The mean of all but one against the answer."""
-    return pair_contributions(
-        mean_of_others(labels), answers[labels.label_items], labels.label_items, labels.design.weights, span=span
-    )
-
-
 def mean_of_others(labels: Labels) -> Floats:
     """(L,) for every single label the mean of the item's other labels, NaN where there is none."""
     m = np.bincount(labels.label_items, minlength=labels.n)[labels.label_items]
