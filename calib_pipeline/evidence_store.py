@@ -145,11 +145,9 @@ def plain(frame: pd.DataFrame) -> pd.DataFrame:
         if pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
             columns[name] = column
         else:
-            columns[name] = pd.Series(
-                [None if value is None or value is pd.NA or value != value else value for value in column],
-                dtype="object",
-                index=frame.index,
-            )
+            cells = column.to_numpy(dtype=object, copy=True)
+            cells[column.isna().to_numpy()] = None
+            columns[name] = pd.Series(cells, dtype="object", index=frame.index)
     return pd.DataFrame(columns, columns=list(frame.columns))
 
 

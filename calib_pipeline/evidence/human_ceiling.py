@@ -268,7 +268,7 @@ def _self_agreement(rows: EvidenceRows, labels: pd.DataFrame, repeats: pd.DataFr
     """How often people repeat themselves; it stands beside η and never replaces it."""
     keys = ["item_id", "annotator_id"]
     first = defaultdict(list)
-    for item, person, value in labels[[*keys, "value"]].itertuples(index=False):
+    for item, person, value in zip(*(labels[name].tolist() for name in [*keys, "value"]), strict=True):
         first[item, person].append(value)
     again = [
         ((item, person), [value == before for before in first[item, person]])

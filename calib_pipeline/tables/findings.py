@@ -67,7 +67,7 @@ class Findings:
 
 def outside(ids: pd.Series[str], members: frozenset[str]) -> npt.NDArray[np.bool_]:
     """Where an id is not among the members; shape (n,)."""
-    return np.fromiter((item not in members for item in ids.tolist()), dtype=np.bool_, count=len(ids))
+    return ~ids.isin(list(members)).to_numpy(dtype=np.bool_)
 
 
 class NearIds:
