@@ -446,7 +446,7 @@ def _published_with(row: str, **columns: Any) -> Callable[[pytest.MonkeyPatch], 
     return tamper
 
 
-def _change_a_label_before_it_publishes(patch: pytest.MonkeyPatch) -> None:
+def _change_the_labels_before_it_publishes(patch: pytest.MonkeyPatch) -> None:
     """Someone saves the label sheet again while the ladder is being climbed."""
     publish = Ladder.published_record
 
@@ -470,7 +470,9 @@ RECORD = {
         # The rungs below stop at a figure without one.
         tamper=_published_with("figures_without_interval", value=2.0, text="kappa; J"),
     ),
-    "recomputes": Case(" figure(s) do not recompute from the stored rows: ", tamper=_change_a_label_before_it_publishes),
+    "recomputes": Case(
+        " figure(s) do not recompute from the stored rows: ", tamper=_change_the_labels_before_it_publishes
+    ),
     "record_named": Case(
         "the record has no content address",
         # An address is the digest of the content, whatever that is.

@@ -141,9 +141,7 @@ def world_of(kind: str = "binary", *, strata: Mapping[str, int] = STRATA, seed: 
         }
     )
     sheets = [
-        pd.DataFrame(
-            {"item_id": ids, "annotator_id": who, "value": seen(rng, kind, truth), "labeled_at": LABELED_AT}
-        )
+        pd.DataFrame({"item_id": ids, "annotator_id": who, "value": seen(rng, kind, truth), "labeled_at": LABELED_AT})
         for who in PEOPLE
     ]
     scores = pd.DataFrame({"item_id": ids, "scorer_id": "judge-1", "value": seen(rng, kind, truth)})

@@ -112,9 +112,7 @@ def test_too_few_pairs_are_a_diagnostic_wherever_the_ladder_stopped(
     assert "since 9 usable pairs are fewer than 10" in entry.claim
 
 
-def test_a_study_that_can_earn_a_status_gets_no_diagnostic_record(
-    tmp_path: Path, instance: dg.DagsterInstance
-) -> None:
+def test_a_study_that_can_earn_a_status_gets_no_diagnostic_record(tmp_path: Path, instance: dg.DagsterInstance) -> None:
     folder = folder_of(world_of(), tmp_path, instance)
     run = folder.diagnose()
     assert (run.status, folder.records()) == ("fault", [])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ def refused(run: Run, said: str) -> None:
 # Swapped by hand
 
 
-@pytest.mark.parametrize(("asset", "below"), zip(RUNGS[:-1], RUNGS[1:], strict=True))
+@pytest.mark.parametrize(("asset", "below"), pairwise(RUNGS))
 def test_another_valid_file_in_its_place_is_refused(asset: str, below: str, climbed: Folder) -> None:
     rows = climbed.evidence(asset)
     better = with_row(rows, str(rows["name"].iloc[-1]), text="something better")

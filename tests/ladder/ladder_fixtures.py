@@ -1,0 +1,47 @@
+"""One Dagster instance for all cases, and a project that is climbed once and copied for each case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from climbs import Folder, folder_of, reserved
+from made_up_project import World, world_of
+
+__all__ = ["climbed", "climbed_once", "instance", "world"]
+
+
+@pytest.fixture(scope="session")
+def instance() -> Iterator[dg.DagsterInstance]:
+    with dg.DagsterInstance.ephemeral() as instance:
+        yield instance
+
+
+@pytest.fixture(scope="session")
+def climbed_once(tmp_path_factory: pytest.TempPathFactory, instance: dg.DagsterInstance) -> Folder:
+    """The unchanged project with its published record; copy it before you change anything."""
+    folder = folder_of(labeled_world(), tmp_path_factory.mktemp("climbed"), instance)
+    run = folder.climb()
+    assert run.status == "ok", run
+    return folder
+
+
+@pytest.fixture
+def climbed(climbed_once: Folder, tmp_path: Path) -> Folder:
+    """A copy of the unchanged project with its published record."""
+    return climbed_once.copied_to(tmp_path)
+
+
+@pytest.fixture
+def world() -> World:
+    """The world of the climbed project, to be changed and written over it."""
+    return labeled_world()
+
+
+def labeled_world() -> World:
+    """The unchanged world, of which only the items of the first reservation are labeled."""
+    world = world_of()
+    world.label_only(set(reserved(world)["item_id"]))
+    return world
