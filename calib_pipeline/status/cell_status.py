@@ -105,8 +105,9 @@ def cell_status(project: Project, ladder: Ladder | None, cell: Cell) -> CellStat
     published, diagnostic = _records(ladder, cell)
     if standing.stop is None and published is None:
         standing = replace(standing, stop=_without_record(cell))
-    stop, record = standing.stop, published or diagnostic
     tables = None if standing.measured else brought(project, ladder, cell)
+    standing = _awaiting_labels(standing, tables)
+    stop, record = standing.stop, published or diagnostic
     changed = _changed(ladder, standing, published, diagnostic)
     pairs = _usable_pairs(standing, tables)
     lost = _lost_to(standing)
@@ -216,6 +217,20 @@ def _without_record(cell: Cell) -> Stop:
     """The stop of a chain whose last evidence holds and whose record is gone or cannot be read."""
     sentence = "the published record is in the ledger, and its file is missing or cannot be read"
     return Stop("interrupted", "published_record", "interval", sentence, f"run `{climb_command(cell)}`")
+
+
+def _awaiting_labels(standing: Standing, tables: Brought | None) -> Standing:
+    """The standing with what people can do where a set is reserved and its labels are not there to be read."""
+    stop = standing.stop
+    if stop is None or stop.kind != "missing" or stop.asset != "annotations":
+        return standing
+    if tables is None or tables.labels is not None or tables.held is None:
+        return standing
+    cell, size = standing.cell, len(tables.held.items)
+    sentence = f"the set {tables.held.holdout_id} is reserved, and there are no labels of its {size} items to read"
+    listed = f"`calib show {cell.study} {cell.population}` lists them"
+    next_step = f"have them labeled ({listed}), and run `{climb_command(cell)}`"
+    return replace(standing, stop=replace(stop, sentence=sentence, next_step=next_step))
 
 
 def _changed(

@@ -51,6 +51,12 @@ def climbed(tmp_path_factory: pytest.TempPathFactory) -> Climbed:
 
 
 @pytest.fixture
+def quick_dagster(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An instance of Dagster in memory, for tests that are about something else."""
+    monkeypatch.setattr(instance, "project_instance", lambda _root: dg.DagsterInstance.ephemeral())
+
+
+@pytest.fixture
 def own_copy(climbed: Climbed, tmp_path: Path) -> Path:
     """The climbed project somewhere else, to be changed freely."""
     return Path(shutil.copytree(climbed.root, tmp_path / "replies"))

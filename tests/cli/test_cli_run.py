@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 import pandas as pd
-from small_project import ALONE, FEW, FITTED, GOOD, NOISE, POPULATION, RESERVED, SIZE
+import pytest
+from small_project import ALONE, FEW, FITTED, GOOD, NOISE, POPULATION, RESERVED, SIZE, reserved_ids
 
 from calib_pipeline.cli import run
 from calib_pipeline.errors import InputError, ReviewUnavailable
@@ -50,6 +51,7 @@ def test_studies_that_cannot_earn_a_status_get_a_diagnostic_record(climbed, cali
     }
 
 
+@pytest.mark.usefixtures("quick_dagster")
 def test_an_identical_second_run_changes_nothing_and_says_so(own_copy, calib):
     before = json.loads(calib("record", "list", "--project", own_copy, "--json").out)
     said = calib("run", "--study", GOOD, "--project", own_copy)
@@ -58,6 +60,7 @@ def test_an_identical_second_run_changes_nothing_and_says_so(own_copy, calib):
     assert json.loads(calib("record", "list", "--project", own_copy, "--json").out) == before
 
 
+@pytest.mark.usefixtures("quick_dagster")
 def test_json_of_a_run_is_the_status_with_what_the_run_adds(own_copy, calib):
     path = own_copy / "data" / POPULATION / "alone.csv"
     labels = pd.read_csv(path)
@@ -70,12 +73,28 @@ def test_json_of_a_run_is_the_status_with_what_the_run_adds(own_copy, calib):
     assert set(cell["counts"]) == {"received", "usable", "scored", "errored", "abstained", "unsupported"}
 
 
+@pytest.mark.usefixtures("quick_dagster")
 def test_labels_that_cannot_be_read_are_a_fault_and_what_was_made_stays(own_copy, calib):
     (own_copy / "data" / POPULATION / "alone.csv").unlink()
     said = calib("run", "--study", ALONE, "--project", own_copy)
     assert said.code == 1
     assert "REVIEW_UNAVAILABLE" in said.err and "alone.csv" in said.err
     assert f"{ALONE}  {POPULATION}" in said.out.replace("    ", "  ")
+
+
+def test_a_first_run_without_labels_reserves_and_says_what_to_label(declared, calib):
+    (declared / "data" / POPULATION / "annotations.csv").unlink()
+    (declared / "data" / POPULATION / "scores.csv").unlink()
+    assert calib("run", "--study", GOOD, "--project", declared).code == 1
+    said = calib("status", "--study", GOOD, "--project", declared)
+    assert said.code == 3
+    assert f"there are no labels of its {RESERVED} items to read" in said.out
+    assert f"next: have them labeled (`calib show {GOOD} {POPULATION}` lists them)" in said.out
+    shown = calib("show", GOOD, POPULATION, "--project", declared).out
+    items = pd.read_csv(declared / "data" / POPULATION / "items.csv")
+    listed = {line.strip() for line in shown.splitlines()}
+    assert f"Reserved items without a label ({RESERVED}):" in listed
+    assert listed & set(items["item_id"]) == set(reserved_ids(items))
 
 
 def test_the_worst_of_several_cells_decides(climbed, calib, monkeypatch):
