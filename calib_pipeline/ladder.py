@@ -364,7 +364,9 @@ class Ladder:
         study, manifest = self._study(cell), self._manifest(cell)
         current = self.ledger.current_set(study.dimension, cell.population)
         generation = 1 if current is None else current.generation + 1
-        spent = self.ledger.spent_items(study.dimension, self._registrations(cell, current))
+        # On other items a table of scores is another configuration: what this one has measured is spent for it too.
+        frozen = [*self._registrations(cell, None), *self._registrations(cell, current)]
+        spent = self.ledger.spent_items(study.dimension, frozen)
         frame = manifest.frame
         spent_ids = {
             item

@@ -12,6 +12,7 @@ from gate_cases import declare
 from made_up_project import POPULATION, World, world_of
 
 from calib_pipeline.evidence.evidence import fact, figure
+from calib_pipeline.ladder import Cell, Ladder
 
 
 def reserved_now(folder: Folder, **cell: str) -> set[str]:
@@ -58,6 +59,61 @@ def test_labels_may_be_added_until_the_set_is_opened(
     world.write(folder.root)
     assert folder.climb().status == "ok"
     assert len(folder.ladder.ledger.sets()) == 1
+
+
+def test_outputs_may_come_after_the_labels(tmp_path: Path, instance: dg.DagsterInstance, world: World) -> None:
+    """A table of scores is part of the configuration from the moment it is there, which may be until the opening."""
+    folder = folder_of(world, tmp_path, instance)
+    outputs = folder.root / "data" / POPULATION / "scores.csv"
+    outputs.write_text("item_id,scorer_id,value\nt0000,judge-1,pass\n", encoding="utf-8")
+    first = folder.climb()
+    assert (first.status, first.asset) == ("stopped", "scorer_agreement")
+    assert "% of the 150 labeled items have an output of the scorer" in str(first.reason)
+    assert "opened" not in {event.event for event in folder.events()}
+
+    world.write(folder.root)
+    assert folder.climb().status == "ok"
+    assert len(folder.ladder.ledger.sets()) == 1
+
+
+def test_a_bar_that_is_lowered_after_the_labels_were_read_needs_other_labels(
+    tmp_path: Path, instance: dg.DagsterInstance, world: World
+) -> None:
+    """The plan is the one that was registered before anyone looked."""
+    declare("ceiling", "floor", to=0.9)(world)
+    folder = folder_of(world, tmp_path, instance)
+    assert folder.climb().asset == "human_ceiling"
+    declare("ceiling", "floor", to=0.1)(world)
+    world.write(folder.root)
+    assert folder.climb().asset == "annotations"
+    assert fact(folder.evidence("holdout_reservation"), "holdout_set") == f"resolved@{POPULATION}.g2"
+    assert not reserved_now(folder) & set(world.labels["item_id"])
+
+
+# What was measured before
+
+
+def test_a_population_that_grew_is_measured_on_unspent_items(climbed: Folder, world: World) -> None:
+    spent = set(world.labels["item_id"])
+    row = {"item_id": "t9999", "stratum": "login", "words": 12, "urgent": 0}
+    world.items = pd.concat([world.items, pd.DataFrame([row])], ignore_index=True)
+    world.write(climbed.root)
+    assert climbed.climb().asset == "annotations"
+    assert not reserved_now(climbed) & spent
+
+    world.labels = world_of().labels
+    world.write(climbed.root)
+    run = climbed.climb()
+    assert run.status == "ok", run
+    assert figure(climbed.evidence("scorer_agreement"), "earlier_attempts") == 1
+
+
+def test_a_re_check_looks_at_items_that_nobody_looked_at(climbed: Folder, world: World) -> None:
+    spent = set(world.labels["item_id"])
+    Ladder(climbed.project, "", recheck=True).holdout_reservation(Cell("judge", POPULATION))
+    first, second = climbed.ladder.ledger.sets()
+    assert (first.generation, second.generation) == (1, 2)
+    assert not {item.item_id for item in climbed.ladder.ledger.items(second.holdout_id)} & spent
 
 
 # A changed configuration
