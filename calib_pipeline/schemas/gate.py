@@ -70,7 +70,8 @@ class Condition:
         verdict = self.passes(rows)
         if isinstance(verdict, bool):
             sentence = f"the evidence has no {self.row.replace('_', ' ')}"
-            return [] if verdict else [Reason(self.name, self.rung, sentence, "run this rung again", "")]
+            missing = Reason(self.name, self.rung, sentence, "run this rung again", "", undefined=True)
+            return [] if verdict else [missing]
         failing = [{str(key): value for key, value in row.items()} for row in rows[~verdict].to_dict("records")]
         return [
             Reason(

@@ -34,7 +34,7 @@ HUMAN_CEILING = Gate(
             "ceiling",
             "strata_covered",
             at_least_bar,
-            "{value:.0f} of {bar:.0f} strata have an item with independent annotators; {text} has none",
+            "{value:.0f} of {bar:.0f} strata have an item with independent annotators; there is none in {text}",
             "have named items of the missing strata labeled by a second person",
         ),
         Condition(

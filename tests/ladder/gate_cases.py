@@ -237,7 +237,7 @@ CEILING = {
         _one_person_on_seven_of_the_67_named,
     ),
     "every_stratum_covered": Case(
-        "2 of 3 strata have an item with independent annotators; fax has none",
+        "2 of 3 strata have an item with independent annotators; there is none in fax",
         _one_person_on_the_named_of_a_small_stratum,
         start=_one_small_stratum,
     ),

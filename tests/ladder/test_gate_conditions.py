@@ -38,6 +38,7 @@ def test_a_condition_that_fails_stops_the_ladder(
     assert run.materialized == RUNGS[: RUNGS.index(asset) + 1]
     assert list(run.failed_checks) == [asset]
     assert case.says in run.failed_checks[asset]
+    assert "the evidence has no" not in str(run.reason)
     assert run.tags["calib/status"] == "stopped"
     assert len(folder.records()) == records
     verdict = GATES[asset].judge(folder.evidence(asset))
