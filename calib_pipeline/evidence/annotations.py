@@ -81,7 +81,8 @@ def annotations(
     rows.count("labels_prefilled", reasons.get("prefilled", 0), bar=0)
     rows.fact("held_out_by", provenance.held_out_by, note=provenance.note)
     rows.fact("annotator_ids", study.annotation.annotators)
-    rows.count("annotators", labels.frame["annotator_id"].nunique())
+    own = labels.frame[labels.frame["role"] != "adjudicator"]
+    rows.count("annotators", own["annotator_id"].nunique())
     rows.count("repeated_labels", len(labels.repeats))
     rows.table("labels", labels.frame)
     rows.table("repeats", labels.repeats)

@@ -134,6 +134,7 @@ def test_an_adjudicator_decides_where_people_differ_and_is_no_annotator(
     rows = folder.ladder.store.get_table(str(fact(agreement, "table", "rows")))
     for item, reference in zip(rows["item_id"], rows["reference"], strict=True):
         assert not differ[item] or json.loads(reference) == {truth[item]: 1.0}
+    assert figure(folder.evidence("annotations"), "annotators") == 3
     pairs = folder.evidence("human_ceiling")
     assert pairs[pairs["name"] == "ceiling_of_pair"]["scope"].tolist() == ["ana and bo", "ana and cy", "bo and cy"]
 
