@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from calib_pipeline.cli.exit_codes import FAULT, INTERRUPTED, WRONG_INPUT
+from calib_pipeline.cli.interrupts import is_interrupt
 from calib_pipeline.errors import InputError, ReviewUnavailable
 
 
 def code_of(fault: BaseException) -> int:
     """The exit code that an exception means."""
-    if _is_interrupt(fault):
+    if is_interrupt(fault):
         return INTERRUPTED
     told = _own(fault)
     return WRONG_INPUT if isinstance(told, InputError) else FAULT
@@ -44,8 +45,3 @@ def _causes(fault: BaseException) -> Iterator[BaseException]:
         yield current
         wrapped = getattr(current, "user_exception", None)
         current = wrapped if isinstance(wrapped, BaseException) else current.__cause__
-
-
-def _is_interrupt(fault: BaseException) -> bool:
-    # Dagster's own interrupt is no KeyboardInterrupt, and importing Dagster to name it would be slow.
-    return isinstance(fault, KeyboardInterrupt) or type(fault).__name__ == "DagsterExecutionInterruptedError"

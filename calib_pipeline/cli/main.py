@@ -11,6 +11,7 @@ from calib_pipeline import __version__
 from calib_pipeline.cli import board, dev, holdout, init, record, run, show, status, validate
 from calib_pipeline.cli.console import Console
 from calib_pipeline.cli.exit_codes import FAULT, INTERRUPTED, REACHED, WRONG_INPUT
+from calib_pipeline.cli.interrupts import interrupts_are_heard
 
 COMMANDS = (init, validate, run, status, show, record, holdout, board, dev)
 
@@ -51,7 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         console.say(_parser().format_help())
         return WRONG_INPUT
     try:
-        code: int = arguments.command(arguments, console)
+        with interrupts_are_heard():
+            code: int = arguments.command(arguments, console)
     except BaseException as fault:
         code = _told(fault, console, debug=arguments.debug)
     finally:

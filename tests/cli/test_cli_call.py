@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
+import weakref
 
 import pytest
 from small_project import GOOD, POPULATION
@@ -150,6 +152,26 @@ def test_the_interrupt_of_dagster_is_an_interrupt(calib, declared, monkeypatch):
 
     monkeypatch.setattr(status, "read_statuses", broken)
     assert calib("status", "--project", declared).code == 130
+
+
+def test_an_interrupt_that_a_callback_swallowed_is_heard(calib, declared, monkeypatch):
+    class Watched:
+        pass
+
+    def landing_in_a_callback(*_: object) -> None:
+        def interrupted(_: object) -> None:
+            raise KeyboardInterrupt
+
+        watched = Watched()
+        watcher = weakref.ref(watched, interrupted)
+        del watched
+        assert watcher() is None
+        time.sleep(20)
+
+    monkeypatch.setattr(status, "read_statuses", landing_in_a_callback)
+    said = calib("status", "--project", declared)
+    assert said.code == 130
+    assert "interrupted" in said.err and "ignored" not in said.err
 
 
 @pytest.mark.parametrize(
