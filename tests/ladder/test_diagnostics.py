@@ -8,7 +8,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 from climbs import Folder, folder_of
-from gate_cases import declare
+from gate_case import declare
 from made_up_project import World, world_of
 
 from calib_pipeline.evidence.evidence import fact, figure

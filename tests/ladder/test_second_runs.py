@@ -8,7 +8,7 @@ import dagster as dg
 import pandas as pd
 import pytest
 from climbs import RUNGS, Folder, folder_of, reserved
-from gate_cases import declare
+from gate_case import declare
 from made_up_project import POPULATION, World, world_of
 
 from calib_pipeline.evidence.evidence import fact, figure

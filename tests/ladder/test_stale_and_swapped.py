@@ -12,7 +12,7 @@ import dagster as dg
 import pandas as pd
 import pytest
 from climbs import RUNGS, Folder, Run, folder_of
-from gate_cases import declare, with_row
+from gate_case import declare, with_row
 from made_up_project import POPULATION, World, world_of
 
 from calib_pipeline.evidence_store import parquet_bytes
@@ -34,7 +34,7 @@ def refused(run: Run, said: str) -> None:
 # Swapped by hand
 
 
-@pytest.mark.parametrize(("asset", "below"), pairwise(RUNGS))
+@pytest.mark.parametrize(("asset", "below"), list(pairwise(RUNGS)))
 def test_another_valid_file_in_its_place_is_refused(asset: str, below: str, climbed: Folder) -> None:
     rows = climbed.evidence(asset)
     better = with_row(rows, str(rows["name"].iloc[-1]), text="something better")

@@ -12,7 +12,7 @@ import dagster as dg
 import pandas as pd
 import pytest
 from climbs import RUNGS, Folder, folder_of
-from gate_cases import declare, with_row
+from gate_case import declare, with_row
 from made_up_project import POPULATION, World, world_of
 
 from calib_pipeline.digests import digest_bytes

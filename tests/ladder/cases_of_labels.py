@@ -1,0 +1,221 @@
+"""Cases of the rungs on which no label has met an output yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from climbs import Folder, reserved
+from gate_case import Case, declare, evidence_with, measure
+from made_up_project import World, world_of
+
+from calib_pipeline.ladder import Ladder
+
+# holdout_reservation
+
+
+def _one_tiny_stratum() -> World:
+    """A stratum of 15 that the first reservation takes whole; raising the others to 25 makes up for its absence."""
+    world = world_of(strata={"fax": 15, "chat": 60, "forum": 60, "phone": 60, "mail": 225})
+    world.study["holdout"] |= {"size": 100, "min_per_stratum": 25}
+    world.study["agreement"]["min_pairs"] = 90
+    return world
+
+
+def _keep_the_set_of_now(patch: pytest.MonkeyPatch) -> None:
+    """The reservation looks for a set that serves, and something happens to the set before it goes on.
+
+    Alone it would draw the next generation from unspent items instead.
+    """
+    patch.setattr(Ladder, "_set_for", _newest_set)
+
+
+def _newest_set(ladder: Ladder, cell: Any) -> Any:
+    study = ladder.project.studies[cell.study]
+    return ladder.ledger.current_set(study.dimension, cell.population)
+
+
+def _mark_fitted_behind_its_back(folder: Folder) -> None:
+    run = folder.run_alone("holdout_reservation")
+    assert run.status == "ok", run
+    [header] = folder.ladder.ledger.sets()
+    folder.ladder.ledger.mark_fitted(header.holdout_id, studies=["judge"], reason="it was used to choose the prompt")
+
+
+RESERVATION = {
+    "role_is_holdout": Case("the study's role is fitted", declare("holdout", "role", to="fitted")),
+    "reference_is_anchor": Case(
+        "the reference is a proxy",
+        lambda world: world.study["reference"].update(kind="proxy", stands_for="a person's word that it is resolved"),
+    ),
+    "no_bar_looser_than_a_status_needs": Case(
+        "1 declared bar(s) are looser than a status needs: bootstrap.resamples is 1999; a status needs at least 2000",
+        declare("bootstrap", "resamples", to=1999),
+    ),
+    "registered_before_opening": Case(
+        "this configuration and plan were not registered before the set resolved@tickets-2026-01.g1 was first opened",
+        declare("scorer", "config", "prompt", to="p-2"),
+        before=measure,
+        tamper=_keep_the_set_of_now,
+        later="the evidence of holdout_reservation is stale: set changed",
+    ),
+    "no_reserved_item_spent": Case(
+        "150 reserved item(s) are spent for this configuration",
+        before=_mark_fitted_behind_its_back,
+        tamper=_keep_the_set_of_now,
+        later="the evidence of holdout_reservation is stale: set changed",
+    ),
+    "every_stratum_represented": Case(
+        "4 of 5 strata are represented: fax gave nothing",
+        declare("scorer", "config", "prompt", to="p-2"),
+        start=_one_tiny_stratum,
+        before=measure,
+    ),
+    "requested_size_reached": Case(
+        "420 items could be reserved; 500 were asked for", declare("holdout", "size", to=500)
+    ),
+}
+
+# annotations
+
+
+def _leave_every_fifth_item_unlabeled(world: World) -> None:
+    unlabeled = set(world.items["item_id"][::5])
+    world.labels = world.labels[~world.labels["item_id"].isin(unlabeled)]
+
+
+def _spell_a_tenth_of_the_labels_off_the_scale(world: World) -> None:
+    often = (world.labels["annotator_id"] == "cy") & world.labels["item_id"].str.endswith(("0", "5", "7"))
+    world.labels.loc[often, "value"] = "rather"
+
+
+def _flag_one_label(column: str) -> Callable[[World], None]:
+    def change(world: World) -> None:
+        drawn = set(reserved(world)["item_id"])
+        world.labels[column] = "false"
+        first = world.labels.index[world.labels["item_id"].isin(drawn)][0]
+        world.labels.loc[first, column] = "true"
+
+    return change
+
+
+ANNOTATIONS = {
+    "coverage": Case(
+        "83.33 % of the 150 reserved items have a usable label; 90 % are needed", _leave_every_fifth_item_unlabeled
+    ),
+    "unusable_rows": Case(
+        "% of the 450 label rows received for the reserved items are unusable (",
+        _spell_a_tenth_of_the_labels_off_the_scale,
+    ),
+    "declared_blind": Case(
+        "labeling was not declared blind to difficulty",
+        declare("annotation", "blind", "to", to=["output", "confidence"]),
+    ),
+    "nobody_saw_the_output": Case(
+        "1 label(s) come from someone who saw the scorer's output", _flag_one_label("saw_scorer_output")
+    ),
+    "nothing_prefilled": Case("1 label(s) accepted a pre-filled answer", _flag_one_label("prefilled")),
+    "held_out_before_we_knew": Case(
+        "the labels are undated or older than the reservation, and nothing says who could see them: 450 are older",
+        declare("holdout", "prior_access", to=None),
+    ),
+}
+
+# human_ceiling
+
+
+def _keep_one_person_on(world: World, items: pd.Series) -> None:
+    alone = world.labels["item_id"].isin(set(items)) & (world.labels["annotator_id"] != "ana")
+    world.labels = world.labels[~alone]
+
+
+def _one_person_on_seven_of_the_67_named(world: World) -> None:
+    drawn = reserved(world)
+    _keep_one_person_on(world, drawn["item_id"][drawn["named"]].head(7))
+
+
+def _one_small_stratum() -> World:
+    return world_of(strata={"fax": 20, "login": 180, "shipping": 220})
+
+
+def _one_person_on_the_named_of_a_small_stratum(world: World) -> None:
+    drawn = reserved(world)
+    _keep_one_person_on(world, drawn["item_id"][drawn["named"] & (drawn["stratum"] == "fax")])
+
+
+def _few_big_groups(world: World) -> None:
+    """Tickets come from 24 customers, eight in each stratum."""
+    number = world.items.groupby("stratum").cumcount() % 8
+    world.items["group"] = world.items["stratum"] + "-" + number.astype(str)
+
+
+CEILING = {
+    "enough_named_items": Case(
+        "150 of the 150 named items have 2 independent annotators; 200 are needed",
+        declare("ceiling", "min_items", to=200),
+    ),
+    "share_of_named_items": Case(
+        "89.55 % of the 67 named items have 2 independent annotators; 90 % are needed",
+        _one_person_on_seven_of_the_67_named,
+    ),
+    "every_stratum_covered": Case(
+        "2 of 3 strata have an item with independent annotators; there is none in fax",
+        _one_person_on_the_named_of_a_small_stratum,
+        start=_one_small_stratum,
+    ),
+    "computed_from_labels": Case(
+        "the ceiling was not computed from labels (the label team's word)",
+        # The rung has nothing but labels to compute it from.
+        tamper=evidence_with("human_ceiling", "computed_from", text="the label team's word"),
+    ),
+    "interval_is_sound": Case("it needs width, 95 % of the resamples, and 30 groups", _few_big_groups),
+    "above_the_floor": Case("the lower bound must exceed the floor of 0.9", declare("ceiling", "floor", to=0.9)),
+}
+
+# baseline_comparators
+
+
+def _empty_every_twentieth_cell_of_words(world: World) -> None:
+    world.items["words"] = world.items["words"].astype(object)
+    world.items.loc[::20, "words"] = None
+
+
+BASELINES = {
+    "all_kinds_present": Case(
+        "2 of 3 kinds of comparator are present: heuristic is missing",
+        declare("baselines", "heuristics", to=[]),
+        # Where there is no heuristic, none is a length, and there is nothing to count distinct or missing values of.
+        also=("a_length_among_them", "distinct_values", "missing_values"),
+    ),
+    "a_length_among_them": Case(
+        "no heuristic is a length or step count",
+        declare("baselines", "heuristics", to=[{"column": "mood"}]),
+        start=lambda: _with_mood(world_of()),
+    ),
+    "same_rows": Case(
+        "constant majority was computed on 149 of the 150 labeled items",
+        # Comparators are computed from the rows of the reference, and answer on every one of them.
+        tamper=evidence_with("baseline_comparators", "comparator_rows", value=149.0),
+    ),
+    "every_comparator_has_an_interval": Case(
+        "constant majority has no interval for percent agreement",
+        # Where a figure has no interval the estimators say why in its note.
+        tamper=evidence_with("baseline_comparators", "comparator", low=np.nan, high=np.nan, note=None),
+    ),
+    "distinct_values": Case(
+        "the heuristic heuristic urgent has 2 distinct value(s); 3 are needed to be a baseline",
+        declare("baselines", "heuristics", to=[{"column": "words"}, {"column": "urgent"}]),
+    ),
+    "missing_values": Case(
+        "% of the items; at most 1 % may be",
+        _empty_every_twentieth_cell_of_words,
+    ),
+}
+
+
+def _with_mood(world: World) -> World:
+    world.items["mood"] = np.random.default_rng(3).integers(0, 10, len(world.items))
+    return world
