@@ -8,6 +8,8 @@ INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
 INSTALLED_UI := $(VENV)/.installed-ui
 LOWEST := .venv-lowest
+FAST_TESTS := $(addprefix tests/,hardcases ledger statistics studies tables) \
+  $(addprefix tests/dagster_side/,test_definitions.py test_evidence_io.py test_gate_type.py)
 # Byte code is compiled where it is imported, and not for the four fifths of files that nothing here imports.
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 EXAMPLE := $(shell find examples/sentiment -type f -not -path '*/__pycache__/*' -not -path '*/.calib/*' 2>/dev/null)
@@ -31,8 +33,8 @@ ui: $(INSTALLED_UI) .demo/calib.yaml ## Dagster's own pages on .demo/
 test: $(INSTALLED_DEV) ## the whole test suite
 	$(BIN)/python -m pytest -n $(JOBS)
 
-test-lowest: $(LOWEST)/.installed ## the test suite at the declared lower bounds
-	$(LOWEST)/bin/python -m pytest -n $(JOBS) -p no:cacheprovider -m "not slow"
+test-lowest: $(LOWEST)/.installed ## the fast tests, at the lower bounds that pyproject.toml declares
+	$(LOWEST)/bin/python -m pytest -n $(JOBS) -p no:cacheprovider $(FAST_TESTS)
 
 lint: $(INSTALLED_DEV) ## ruff: rules and format
 	$(BIN)/ruff check

@@ -46,8 +46,8 @@ def test_the_pinned_set_is_within_the_bounds() -> None:
 
 def test_the_other_set_pins_the_lower_bounds() -> None:
     lowest = pins("constraints-lowest.txt")
-    assert {name: numbers(lowest[name]) for name in bounds("test")} == {
-        name: numbers(bound) for name, bound in bounds("test").items()
+    assert {name: numbers(lowest[name]) for name in bounds("ui", "test")} == {
+        name: numbers(bound) for name, bound in bounds("ui", "test").items()
     }
 
 
