@@ -31,10 +31,10 @@ ui: $(INSTALLED_UI) .demo/calib.yaml ## Dagster's own pages on .demo/
 	$(BIN)/calib dev --project .demo
 
 test: $(INSTALLED_DEV) ## the whole test suite
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 test-lowest: $(LOWEST)/.installed ## the fast tests, at the lower bounds that pyproject.toml declares
-	$(LOWEST)/bin/python -m pytest -n $(JOBS) -p no:cacheprovider $(FAST_TESTS)
+	$(LOWEST)/bin/python -m pytest -n $(JOBS) --dist loadfile -p no:cacheprovider $(FAST_TESTS)
 
 lint: $(INSTALLED_DEV) ## ruff: rules and format
 	$(BIN)/ruff check
