@@ -52,7 +52,7 @@ wheel: $(INSTALLED_DEV) ## the source distribution, and the wheel made from it, 
 
 bench: $(INSTALLED_DEV) ## speed against other packages, and simulated worlds
 	$(BIN)/python bench/agreement_speed.py
-	$(BIN)/python bench/worlds.py
+	$(BIN)/python bench/promotion.py
 
 constraints: ## resolve constraints.txt anew with $(PYTHON)
 	rm -rf .venv-constraints
