@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from calib_pipeline.evidence.evidence import GateInterval
 from calib_pipeline.measurement.figures import BOOTSTRAP, FEWEST_PAIRS, Figure, IntervalPlan, bootstrap_caveat
+from calib_pipeline.measurement.linearised import standard_error
 from calib_pipeline.measurement.reference import Floats
 from calib_pipeline.statistics import (
     Confusion,
@@ -22,6 +23,7 @@ from calib_pipeline.statistics import (
     resample_sums,
     wilson_limits,
 )
+from calib_pipeline.statistics.intervals import critical_value
 
 REJECTED, ACCEPTED, ABSTAINED, FAILED = range(4)
 """What acting on an answer does with an item: the columns of the (n, 4) decisions."""
@@ -134,6 +136,9 @@ def _of_cells(statistic: str, sums: Floats) -> Floats:
     return np.asarray(by_name[statistic])
 
 
+SAFEST_COST = f"safest of {BOOTSTRAP}, MOVER over Wilson and linearisation"
+
+
 @dataclass(frozen=True)
 class Costs:
     """What each error costs: letting a bad item through, holding a good one back."""
@@ -159,8 +164,9 @@ def cost_shares(per_item: Floats) -> Floats:
 class CostFigures:
     """Expected cost an item of acting on answers, and paired differences, from one resampling of the same rows.
 
-    A bootstrap misses rare costly errors, so a gate reads the safer of it and of the Wilson limits of the two cells
-    combined (MOVER).
+    A bootstrap misses rare costly errors, and varies too little where a stratum gives few items. So what is published
+    and what a gate reads reaches as far as it, as the Wilson limits of the two cells combined (MOVER), and as the
+    standard error of the mean.
 
     Parameters
     ----------
@@ -226,24 +232,33 @@ class CostFigures:
         def replicates(source: dict[str, Floats]) -> Floats:
             return np.asarray(source[name] @ weights / source[name].sum(axis=1))
 
-        estimate = self._estimate(statistic, point, replicates(self._replicates))
+        drawn = replicates(self._replicates)
+        estimate = self._estimate(statistic, point, drawn)
         if estimate.low is None:
             return Figure(estimate, None, self._design.groups)
-        level = self._plan.gate_level
+        plan = self._plan
+        low, high, _ = self._limits(name, weights, point, drawn, plan.level)
+        estimate = replace(estimate, low=low, high=high, method=SAFEST_COST)
         drawn = replicates(self._gate_replicates)
-        low, high, survivors = percentile_limits(drawn, level)
+        low, high, survivors = self._limits(name, weights, point, drawn, plan.gate_level)
+        gate = GateInterval(low, high, plan.gate_level, SAFEST_COST, len(drawn), survivors)
+        return Figure(estimate, gate, self._design.groups)
+
+    def _limits(
+        self, name: str, weights: Floats, point: float, replicates: Floats, level: float
+    ) -> tuple[float | None, float | None, int]:
+        """Limits that reach as far as the bootstrap's and those in closed form, and the replicates that survived."""
+        low, high, survivors = percentile_limits(replicates, level)
+        if low is None or high is None:
+            return None, None, survivors
+        shares, design = self._shares[name], self._design
+        means = design.weights @ shares / design.weights.sum()
         parts = []
         for cell in np.flatnonzero(weights):
-            share = float(sums[cell] / sums.sum())
-            n_eff = effective_n(self._shares[name][:, cell] - share, self._design)
-            parts.append((float(weights[cell]), share, *wilson_limits(share, n_eff, level)))
-        mover_low, mover_high = mover_sum(parts)
-        gate = GateInterval(
-            None if low is None else min(low, mover_low),
-            None if high is None else max(high, mover_high),
-            level,
-            f"safer of {BOOTSTRAP} and MOVER over Wilson",
-            len(drawn),
-            survivors,
-        )
-        return Figure(estimate, gate, self._design.groups)
+            n_eff = effective_n(shares[:, cell] - means[cell], design)
+            parts.append((float(weights[cell]), float(means[cell]), *wilson_limits(means[cell], n_eff, level)))
+        rare = mover_sum(parts)
+        reach = critical_value(level) * standard_error((shares @ weights - point) / design.weights.sum(), design)
+        least, most = float(weights.min()), float(weights.max())
+        low, high = max(least, min(low, rare[0], point - reach)), min(most, max(high, rare[1], point + reach))
+        return low, high, survivors

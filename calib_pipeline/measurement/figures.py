@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calib_pipeline.evidence.evidence import GateInterval
+from calib_pipeline.measurement.linearised import disagreement_limits, influence, standard_error
 from calib_pipeline.measurement.measures import CORRELATIONS, PROPORTIONS, Measure, correlation_influence
 from calib_pipeline.measurement.reference import Floats
 from calib_pipeline.statistics import (
@@ -20,8 +21,10 @@ from calib_pipeline.statistics import (
     implied_kappa_limits,
     percentile_limits,
     resample_sums,
+    weighted_sums,
     wilson_limits,
 )
+from calib_pipeline.statistics.intervals import critical_value
 from calib_pipeline.statistics.paired import mover_difference
 
 FEWEST_PAIRS = 4
@@ -83,7 +86,7 @@ class Figures:
         self._measures = {name: block.measure for name, block in blocks.items()}
         self._blocks = {name: _flat(block.contributions) for name, block in blocks.items()}
         self._present = {name: _has_pair(block) for name, block in self._blocks.items()}
-        self._sums = {name: design.weights @ block for name, block in self._blocks.items()}
+        self._sums = {name: weighted_sums(block, design) for name, block in self._blocks.items()}
         self._replicates = self._resampled(set(self._blocks), plan.resamples)
         same = plan.gate_resamples == plan.resamples
         self._gate_replicates = self._replicates if same else self._resampled(gated, plan.gate_resamples)
@@ -129,13 +132,31 @@ class Figures:
         replicates = self._drawn(block, statistic, for_gate=True)
         low, high, survivors = percentile_limits(replicates, level)
         method = BOOTSTRAP
-        other = self._second_interval(block, statistic, value, level)
-        if low is not None and high is not None and other is not None:
-            low, high = min(low, other[0]), max(high, other[1])
-            method = f"safer of {BOOTSTRAP} and Wilson"
+        others = self._closed_forms(block, statistic, value, level)
+        if low is not None and high is not None and others:
+            low, high = _safest((low, high), *others.values())
+            method = f"safest of {BOOTSTRAP}, {' and '.join(others)}"
         return GateInterval(low, high, level, method, len(replicates), survivors)
 
-    def _second_interval(self, block: str, statistic: str, value: float, level: float) -> tuple[float, float] | None:
+    def _closed_forms(self, block: str, statistic: str, value: float, level: float) -> dict[str, tuple[float, float]]:
+        """By method the intervals that need no replicates; they know what a bootstrap cannot draw."""
+        found = {}
+        of_agreement = self._by_wilson(block, statistic, value, level)
+        if of_agreement is not None:
+            found["Wilson"] = of_agreement
+        error = standard_error(self._influence(block, statistic), self._design)
+        if math.isfinite(error):
+            lowest = 0.0 if statistic in PROPORTIONS else -1.0
+            found["linearisation"] = disagreement_limits(value, error, level, lowest)
+        return found
+
+    def _influence(self, block: str, statistic: str) -> Floats:
+        def value(sums: Floats) -> Floats:
+            return self._measures[block].value(statistic, sums)
+
+        return influence(value, self._blocks[block], self._sums[block], self._design)
+
+    def _by_wilson(self, block: str, statistic: str, value: float, level: float) -> tuple[float, float] | None:
         if statistic not in PROPORTIONS and statistic != "cohen_kappa":
             return None
         measure, present, sums = self._measures[block], self._present[block], self._sums[block]
@@ -160,8 +181,18 @@ class Figures:
         estimate = Estimate(
             statistic, value, low, high, n, self._plan.level, "Fisher z", resampled=self._design.resampled, note=note
         )
-        gate_low, gate_high = fisher_limits(value, n_eff, self._plan.gate_level, numerator)
-        return Figure(estimate, GateInterval(gate_low, gate_high, self._plan.gate_level, "Fisher z", None, None), units)
+        return Figure(estimate, self._gate_of_correlation(block, statistic, value, n_eff), units)
+
+    def _gate_of_correlation(self, block: str, statistic: str, value: float, n_eff: float) -> GateInterval | None:
+        if block not in self._gate_replicates:
+            return None
+        level, method = self._plan.gate_level, "Fisher z"
+        low, high = fisher_limits(value, n_eff, level, CORRELATIONS[statistic])
+        others = self._closed_forms(block, statistic, value, level)
+        if low is not None and high is not None and others:
+            low, high = _safest((low, high), *others.values())
+            method = f"safest of Fisher z and {' and '.join(others)}"
+        return GateInterval(low, high, level, method, None, None)
 
     def difference(self, block: str, comparator: str, statistic: str, *, at_least_zero: bool) -> Figure:
         """The paired difference of a statistic between two blocks; a comparator's may count as at least 0."""
@@ -189,12 +220,28 @@ class Figures:
         gate_replicates = replicates(for_gate=True)
         gate_low, gate_high, gate_survivors = percentile_limits(gate_replicates, level)
         method = f"paired {BOOTSTRAP}"
-        other = self._mover(block, comparator, statistic, level, at_least_zero)
-        if other is not None and gate_low is not None and gate_high is not None:
-            gate_low, gate_high = min(gate_low, other[0]), max(gate_high, other[1])
-            method = f"safer of paired {BOOTSTRAP} and MOVER over Wilson"
+        others = self._closed_differences(block, comparator, statistic, value, at_least_zero)
+        if gate_low is not None and gate_high is not None and others:
+            gate_low, gate_high = _safest((gate_low, gate_high), *others.values())
+            method = f"safest of paired {BOOTSTRAP}, {' and '.join(others)}"
         gate = GateInterval(gate_low, gate_high, level, method, len(gate_replicates), gate_survivors)
         return Figure(estimate, gate, units)
+
+    def _closed_differences(
+        self, block: str, comparator: str, statistic: str, value: float, at_least_zero: bool
+    ) -> dict[str, tuple[float, float]]:
+        found = {}
+        combined = self._mover(block, comparator, statistic, at_least_zero)
+        if combined is not None:
+            found["MOVER"] = combined
+        moved = self._influence(block, statistic)
+        if not at_least_zero or self._point(comparator, statistic) > 0:
+            moved = moved - self._influence(comparator, statistic)
+        error = standard_error(moved, self._design)
+        if math.isfinite(error):
+            reach = critical_value(self._plan.gate_level) * error
+            found["linearisation"] = (value - reach, value + reach)
+        return found
 
     def _point(self, block: str, statistic: str) -> float:
         return float(self._measures[block].value(statistic, self._sums[block]))
@@ -207,23 +254,25 @@ class Figures:
             self._values[key] = np.asarray(self._measures[block].value(statistic, source[block]))
         return self._values[key]
 
-    def _mover(
-        self, block: str, comparator: str, statistic: str, level: float, at_least_zero: bool
-    ) -> tuple[float, float] | None:
-        value = self._point(block, statistic)
-        mine = self._second_interval(block, statistic, value, level)
-        if mine is None:
-            return None
+    def _mover(self, block: str, comparator: str, statistic: str, at_least_zero: bool) -> tuple[float, float] | None:
+        """The difference's limits from those of both sides: of the closed forms here, of the bootstrap there."""
+        level, value = self._plan.gate_level, self._point(block, statistic)
+        closed = self._closed_forms(block, statistic, value, level)
         theirs = self._drawn(comparator, statistic, for_gate=True)
         own = self._drawn(block, statistic, for_gate=True)
         point = self._point(comparator, statistic)
         if at_least_zero:
             theirs, point = np.fmax(theirs, 0.0), float(np.fmax(point, 0.0))
         low, high, _ = percentile_limits(theirs, level)
-        if low is None or high is None:
+        if low is None or high is None or not closed:
             return None
+        mine = _safest(*closed.values())
         limits = (min(low, point), max(high, point))
         return mover_difference((value, *mine), (point, *limits), _correlation(own, theirs))
+
+
+def _safest(*limits: tuple[float, float]) -> tuple[float, float]:
+    return min(low for low, _ in limits), max(high for _, high in limits)
 
 
 def bootstrap_caveat(low: float | None, high: float | None) -> str | None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Consensus = Callable[[Floats], Floats]
+FEWEST_UNITS_OF_A_STRATUM = 5
 
 
 @dataclass(frozen=True)
@@ -214,12 +215,20 @@ class _Sheet:
 
 
 def design_of(items: pd.DataFrame, weights: Floats) -> Design:
-    """How the items were drawn: their weights, strata and groups."""
-    grouped = items["group"].notna().any()
+    """How the items were drawn: their weights, strata and groups.
+
+    Drawn again within a stratum of n units, a figure varies by (n - 1)/n of what it should: not at all for one unit.
+    So strata of fewer than 5 units are drawn again together; the weights stay those of each.
+    """
+    grouped = bool(items["group"].notna().any())
+    group = items["group"].where(items["group"].notna(), items["item_id"]).tolist() if grouped else None
+    strata = items["stratum"].tolist()
+    units = Counter(stratum for stratum, _ in set(zip(strata, group or items["item_id"].tolist(), strict=True)))
+    few = {stratum for stratum, size in units.items() if size < FEWEST_UNITS_OF_A_STRATUM}
     return Design.of(
         weights=weights,
-        strata=items["stratum"].to_numpy(),
-        group=items["group"].where(items["group"].notna(), items["item_id"]).to_numpy() if grouped else None,
+        strata=["" if stratum in few else stratum for stratum in strata],
+        group=group,
         n=len(items),
     )
 

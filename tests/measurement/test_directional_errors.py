@@ -22,7 +22,7 @@ from calib_pipeline.measurement.directional import (
     error_rate,
 )
 from calib_pipeline.measurement.figures import IntervalPlan
-from calib_pipeline.statistics import Design
+from calib_pipeline.statistics import Design, resample_sums
 
 PLAN = IntervalPlan(2000, 0, 0.95)
 
@@ -101,15 +101,17 @@ def test_the_cost_of_a_decision_charges_refusals_to_the_error_of_their_class() -
         assert saved == pytest.approx((4 * 7 + 13) / 100 - figures.trivial_cost("scorer", trivial))
 
 
-def test_a_gate_sees_the_rare_costly_error_that_no_resample_draws() -> None:
+def test_the_rare_costly_error_that_no_resample_draws_is_in_the_interval() -> None:
     """No false accept among 60: the bootstrap knows nothing of one, the limits of the cell do."""
     per_item = table(40, 2, 0, 18)
-    figure = CostFigures({"scorer": cost_shares(per_item)}, Design.simple(60), Costs(100, 1), PLAN).expected_cost(
-        "scorer"
-    )
-    assert figure.estimate.high < 0.15
+    design = Design.simple(60)
+    drawn = resample_sums(cost_shares(per_item), design, resamples=2000, seed=0) @ [100, 1, 0, 0] / 60
+    assert np.quantile(drawn, 0.975) < 0.15
+    figure = CostFigures({"scorer": cost_shares(per_item)}, design, Costs(100, 1), PLAN).expected_cost("scorer")
     assert figure.gate is not None
     assert figure.gate.high > 5
+    assert figure.estimate.high > 5
+    assert figure.estimate.low >= 0
 
 
 def test_strata_are_weighted_to_the_population() -> None:
