@@ -19,7 +19,7 @@ from calib_pipeline.evidence.human_ceiling import human_ceiling
 from calib_pipeline.evidence.scorer_agreement import FEWEST_USABLE_PAIRS, Opening, readiness, scorer_agreement
 from calib_pipeline.evidence.threshold_check import threshold_check
 from calib_pipeline.evidence_store import EvidenceStore
-from calib_pipeline.ledger import HoldoutSet, Ledger, Registration, ReservedItem, SetDraw
+from calib_pipeline.ledger import HoldoutSet, Ledger, LedgerError, Registration, ReservedItem, SetDraw
 from calib_pipeline.ledger import Opening as LedgerOpening
 from calib_pipeline.records.archive import RecordArchive
 from calib_pipeline.records.publication import diagnostic_evidence, publication_evidence
@@ -100,6 +100,8 @@ class Ladder:
     def holdout_reservation(self, cell: Cell) -> Evidence:
         """Reserve the study's set, or draw the next generation where the current one is spent for it."""
         study, manifest = self._study(cell), self._manifest(cell)
+        self._tables.refuse_unusable(study, cell.population)
+        self._refuse_a_lost_history()
         held = self._set_for(cell)
         if held is None or self._due_for_another(cell, held):
             held = self._reserve(cell)
@@ -355,6 +357,18 @@ class Ladder:
             return serving[-1]
         measured = [one for one, state in zip(held, states, strict=True) if state == "measured"]
         return next(iter([*reversed(measured), *serving]), None)
+
+    def _refuse_a_lost_history(self) -> None:
+        """A ledger without the opening that a record names was cut, rewritten or replaced: nothing may rest on it."""
+        heads = {event.hash for event in self.ledger.events()}
+        for entry in self.archive.entries():
+            record = self.archive.read(entry.record_id)
+            head = None if record is None else record["holdout"]["ledger_head"]
+            if head is not None and head not in heads:
+                raise LedgerError(
+                    f"the ledger does not hold the opening that record {entry.record_id[:12]} of study {entry.study!r} "
+                    "names: its history was cut, rewritten or replaced; restore it from a copy before anything is run"
+                )
 
     def _due_for_another(self, cell: Cell, held: HoldoutSet) -> bool:
         """Whether this run re-checks a measurement: that takes a set that nobody has looked at."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from calib_pipeline.studies.study import Study
     from calib_pipeline.tables.annotations import Labels
     from calib_pipeline.tables.items import Manifest
+    from calib_pipeline.tables.reading import RawTable
     from calib_pipeline.tables.scores import Scores
 
 T = TypeVar("T")
@@ -35,17 +37,17 @@ class TableCache:
 
     def labels(self, study: Study, population: str, reserved: set[str]) -> Labels:
         """The label sheet of a study on a population, for the reserved items."""
-        from calib_pipeline.tables.annotations import read_labels
+        from calib_pipeline.tables.annotations import normalise_labels
 
         url = self._project.path(study.data.annotations, population)
         known = set(self.manifest(population).frame["item_id"])
         key = ("labels", url, _meaning(study), digest_json(sorted(reserved)))
-        return self._once(key, url, lambda: read_labels(url, study, reserved, known))
+        return self._once(key, url, lambda: normalise_labels(self._sheet(study, url), study, reserved, known))
 
     def scores(self, study: Study, population: str, reserved: set[str], scorer: Scorer | None = None) -> Scores:
         """A scorer's outputs of a study on a population, for the reserved items; by default the study's own scorer."""
         from calib_pipeline.errors import InputError
-        from calib_pipeline.tables.scores import read_scores
+        from calib_pipeline.tables.scores import normalise_scores
 
         if study.data.scores is None:
             raise InputError(
@@ -54,7 +56,27 @@ class TableCache:
         url = self._project.path(study.data.scores, population)
         known = set(self.manifest(population).frame["item_id"])
         key = ("scores", url, _meaning(study), digest_json(sorted(reserved)), (scorer or study.scorer).id)
-        return self._once(key, url, lambda: read_scores(url, study, reserved, known, scorer))
+        return self._once(key, url, lambda: normalise_scores(self._outputs(url), study, reserved, known, scorer))
+
+    def refuse_unusable(self, study: Study, population: str) -> None:
+        """Raise ``InputError`` for a table that is there and no table of its kind; one that is not there may come."""
+        from calib_pipeline.errors import ReviewUnavailable, Unreadable
+
+        with suppress(ReviewUnavailable):
+            self._sheet(study, self._project.path(study.data.annotations, population))
+        if study.data.scores is not None:
+            with suppress(Unreadable):
+                self._outputs(self._project.path(study.data.scores, population))
+
+    def _sheet(self, study: Study, url: str) -> RawTable:
+        from calib_pipeline.tables.annotations import label_table
+
+        return self._once(("sheet", url, study.dimension), url, lambda: label_table(url, study))
+
+    def _outputs(self, url: str) -> RawTable:
+        from calib_pipeline.tables.scores import score_table
+
+        return self._once(("outputs", url), url, lambda: score_table(url))
 
     def content(self, url: str) -> bytes:
         """The bytes of a table."""

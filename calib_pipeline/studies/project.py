@@ -109,6 +109,15 @@ def load_project(root: Path) -> Project:
         When calib.yaml is missing or wrong. Faults of studies do not raise; they stand in ``Project.faults``.
     """
     root = root.absolute()
+    awkward = sorted(set(str(root)) & set("?#%"))
+    if awkward:
+        raise InputError(
+            f"the path of the project folder holds {' and '.join(map(repr, awkward))}, which database addresses "
+            "give another meaning",
+            where=str(root),
+            expected="a path without '?', '#' and '%'",
+            todo="move or rename the folder",
+        )
     if not (root / PROJECT_FILE).is_file():
         raise InputError(
             f"{root} is no project folder: it holds no {PROJECT_FILE}",

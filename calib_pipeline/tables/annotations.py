@@ -125,12 +125,22 @@ def read_labels(url: str, study: Study, item_ids: Collection[str], known_ids: Co
     InputError
         When it is open but no table of labels.
     """
+    return normalise_labels(label_table(url, study), study, item_ids, known_ids)
+
+
+def label_table(url: str, study: Study) -> RawTable:
+    """The label sheet as written, its columns known by their names; errors as in :func:`read_labels`."""
     try:
         source = read_source(url)
     except Unreadable as error:
         raise ReviewUnavailable(error.where or url, error.what) from error
-    table = export_table(source, study.dimension) or table_of(source)
-    return normalise_labels(table, study, item_ids, known_ids)
+    return _named(export_table(source, study.dimension) or table_of(source))
+
+
+def _named(table: RawTable) -> RawTable:
+    table = with_names(table, KNOWN, SYNONYMS, NEEDED)
+    refuse_float_ids(table)
+    return table
 
 
 def normalise_labels(
@@ -141,8 +151,7 @@ def normalise_labels(
     The first reason that applies to a row is the one it is listed under. Of several labels by one person for one item,
     the same label is one vote; of different ones the latest stands, and where times do not tell, none.
     """
-    table = with_names(table, KNOWN, SYNONYMS, NEEDED)
-    refuse_float_ids(table)
+    table = _named(table)
     reserved = frozenset(item_ids)
     findings = Findings(table)
     cells = LabelCells(table, study)

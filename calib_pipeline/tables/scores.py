@@ -97,7 +97,18 @@ def read_scores(
     InputError
         When the table cannot be read, or one item has different outputs of this scorer.
     """
-    return normalise_scores(read_table(url), study, item_ids, known_ids, scorer)
+    return normalise_scores(score_table(url), study, item_ids, known_ids, scorer)
+
+
+def score_table(url: str) -> RawTable:
+    """The table of scores as written, its columns known by their names; errors as in :func:`read_scores`."""
+    return _named(read_table(url))
+
+
+def _named(table: RawTable) -> RawTable:
+    table = with_names(table, KNOWN, SYNONYMS, NEEDED)
+    refuse_float_ids(table)
+    return table
 
 
 def normalise_scores(
@@ -113,9 +124,7 @@ def normalise_scores(
     has abstained, and an empty one has failed; so has an item without a row, and a value off the scale.
     """
     scorer = scorer or study.scorer
-    table = with_names(table, KNOWN, SYNONYMS, NEEDED)
-    refuse_float_ids(table)
-    table, others, notes = _of_scorer(table, study, scorer)
+    table, others, notes = _of_scorer(_named(table), study, scorer)
     reserved = frozenset(item_ids)
     findings = Findings(table)
     _place(table, reserved, None if known_ids is None else frozenset(known_ids), findings)
