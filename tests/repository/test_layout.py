@@ -64,5 +64,12 @@ def test_no_module_is_a_heap_of_leftovers() -> None:
     assert {name for name in texts() if Path(name).stem in heaps} == set()
 
 
+def test_modules_under_tests_have_names_of_their_own() -> None:
+    # the test runner imports them by their bare names
+    names = [Path(name).name for name in texts() if name.startswith("tests/") and name.endswith(".py")]
+    twice = {name for name in names if names.count(name) > 1}
+    assert twice - {"conftest.py"} == set()
+
+
 def _names(room: str) -> set[str]:
     return {path.stem for path in (CODE / room).glob("*.py")}

@@ -115,7 +115,5 @@ def test_every_contract_function_is_there() -> None:
 
 
 def test_continuous_integration_runs_what_the_first_page_promises() -> None:
-    run = read(".ci/run")
-    assert {"make demo", "make test", "make test-lowest", "make lint", "make types", "make wheel"} <= set(
-        run.split("\n")
-    )
+    run = set(re.findall(r"^make ([a-z-]+)", read(".ci/run"), re.MULTILINE))
+    assert run >= {"demo", "lint", "types", "validate", "wheel", "test-lowest", "test"}
