@@ -68,7 +68,8 @@ def alpha_block(labels: Labels, *, ordered: bool) -> Block:
     if labels.counts.shape[1]:
         metric: Literal["nominal", "ordinal"] = "ordinal" if ordered else "nominal"
         return Block(coincidence_contributions(labels.counts), CoincidenceMeasure(labels.counts.shape[1], metric))
-    items, numbers = labels.label_items, labels.label_numbers
+    items = labels.label_items
+    numbers = labels.label_numbers - (float(np.median(labels.label_numbers)) if items.size else 0.0)
     m = np.bincount(items, minlength=labels.n).astype(float)
     total, squares = np.bincount(items, numbers, labels.n), np.bincount(items, numbers**2, labels.n)
     within = 2 * (m * squares - total**2) / np.maximum(m - 1, 1)

@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from calib_pipeline.evidence.evidence import GateInterval
 from calib_pipeline.measurement.linearised import disagreement_limits, influence, standard_error
-from calib_pipeline.measurement.measures import CORRELATIONS, PROPORTIONS, Measure, correlation_influence
+from calib_pipeline.measurement.measures import (
+    CORRELATIONS,
+    PROPORTIONS,
+    Measure,
+    RangeMeasure,
+    correlation_influence,
+)
 from calib_pipeline.measurement.reference import Floats
 from calib_pipeline.statistics import (
     Design,
@@ -151,10 +157,11 @@ class Figures:
         return found
 
     def _influence(self, block: str, statistic: str) -> Floats:
-        def value(sums: Floats) -> Floats:
-            return self._measures[block].value(statistic, sums)
-
-        return influence(value, self._blocks[block], self._sums[block], self._design)
+        measure, rows, sums = self._measures[block], self._blocks[block], self._sums[block]
+        if isinstance(measure, RangeMeasure) and statistic in CORRELATIONS:
+            moments, weights = measure.moments(statistic, rows, sums), self._design.weights
+            return np.asarray(correlation_influence(moments, weights) / weights.sum())
+        return influence(lambda at: measure.value(statistic, at), rows, sums, self._design)
 
     def _by_wilson(self, block: str, statistic: str, value: float, level: float) -> tuple[float, float] | None:
         if statistic not in PROPORTIONS and statistic != "cohen_kappa":

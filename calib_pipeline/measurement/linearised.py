@@ -41,7 +41,8 @@ def influence(value: Callable[[Floats], Floats], contributions: Floats, sums: Fl
 def standard_error(moved: Floats, design: Design) -> float:
     """Standard error of a statistic from its items' influence (n,), drawn within strata, in whole groups.
 
-    Units that are alone in their stratum show no variation, so they are taken together as one stratum.
+    Units that are alone in their stratum show no variation, so they are taken together as one stratum. Rounded to nine
+    digits, since the derivative's last ones depend on the processor.
 
     References
     ----------
@@ -51,7 +52,8 @@ def standard_error(moved: Floats, design: Design) -> float:
     of_strata = [totals[units] for units in design.unit_strata]
     alone = np.array([of_one[0] for of_one in of_strata if len(of_one) == 1])
     variance = sum((_spread(of_several) for of_several in of_strata if len(of_several) > 1), 0.0)
-    return math.sqrt(variance + (_spread(alone) if len(alone) > 1 else float((alone**2).sum())))
+    error = math.sqrt(variance + (_spread(alone) if len(alone) > 1 else float((alone**2).sum())))
+    return float(f"{error:.9g}")
 
 
 def disagreement_limits(value: float, error: float, level: float, lowest: float) -> tuple[float, float]:
