@@ -21,7 +21,7 @@ from calib_pipeline.evidence.threshold_check import threshold_check
 from calib_pipeline.evidence_store import EvidenceStore
 from calib_pipeline.ledger import HoldoutSet, Ledger, LedgerError, Registration, ReservedItem, SetDraw
 from calib_pipeline.ledger import Opening as LedgerOpening
-from calib_pipeline.records.archive import RecordArchive
+from calib_pipeline.records.archive import RecordArchive, lost_openings
 from calib_pipeline.records.publication import diagnostic_evidence, publication_evidence
 from calib_pipeline.records.record import Sources
 from calib_pipeline.sampling import draw_holdout
@@ -360,15 +360,9 @@ class Ladder:
 
     def _refuse_a_lost_history(self) -> None:
         """A ledger without the opening that a record names was cut, rewritten or replaced: nothing may rest on it."""
-        heads = {event.hash for event in self.ledger.events()}
-        for entry in self.archive.entries():
-            record = self.archive.read(entry.record_id)
-            head = None if record is None else record["holdout"]["ledger_head"]
-            if head is not None and head not in heads:
-                raise LedgerError(
-                    f"the ledger does not hold the opening that record {entry.record_id[:12]} of study {entry.study!r} "
-                    "names: its history was cut, rewritten or replaced; restore it from a copy before anything is run"
-                )
+        lost = lost_openings(self.archive, {event.hash for event in self.ledger.events()})
+        if lost:
+            raise LedgerError(f"{lost[0]}; restore the ledger from a copy before anything is run")
 
     def _due_for_another(self, cell: Cell, held: HoldoutSet) -> bool:
         """Whether this run re-checks a measurement: that takes a set that nobody has looked at."""

@@ -154,12 +154,19 @@ def run_state(arguments: argparse.Namespace, console: Console) -> int:
 
 def run_verify(arguments: argparse.Namespace, console: Console) -> int:
     """Check the ledger."""
-    ledger = _reader(_project(arguments))
+    from calib_pipeline.evidence_store import EvidenceStore
+    from calib_pipeline.records.archive import RecordArchive, lost_openings
+
+    project = _project(arguments)
+    ledger = _reader(project)
     problems: list[str] = []
+    hashes: set[str] = set()
     head = None
     if ledger is not None:
         with closing(ledger):
             problems, head = ledger.verify(), ledger.head()
+            hashes = {event.hash for event in ledger.events()}
+    problems += lost_openings(RecordArchive(EvidenceStore(project.store).base), hashes)
     console.json({"verified": not problems, "head": head, "problems": problems})
     for problem in problems:
         console.say(f"problem: {problem}")

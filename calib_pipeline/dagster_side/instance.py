@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,7 +51,7 @@ def dagster_home(root: Path) -> Path:
     given = os.environ.get("DAGSTER_HOME")
     if given:
         return Path(given)
-    home = root.absolute() / ".calib" / "dagster"
+    home = own_home(root)
     settings = home / "dagster.yaml"
     if not settings.exists():
         from upath import UPath
@@ -61,8 +64,40 @@ def dagster_home(root: Path) -> Path:
 
 
 def project_instance(root: Path) -> dg.DagsterInstance:
-    """The Dagster instance of the project; use it as a context manager, so that its connections are closed."""
+    """The Dagster instance of the project; use it as a context manager, so that its connections are closed.
+
+    The project's own instance is made whole by one process at a time. Where making it was interrupted, what is left of
+    it holds no history and is made again.
+    """
     import dagster as dg
 
-    dagster_home(root)
-    return dg.DagsterInstance.get()
+    home = dagster_home(root)
+    if home != own_home(root):
+        return dg.DagsterInstance.get()
+    with only_one(home):
+        made = home / ".made"
+        if not made.exists():
+            for part in ("history", "schedules", "storage"):
+                shutil.rmtree(home / part, ignore_errors=True)
+        instance = dg.DagsterInstance.get()
+        if not made.exists():
+            instance.get_runs(limit=1)
+            instance.get_dynamic_partitions("calib_populations")
+            instance.all_instigator_state()
+            made.touch()
+        return instance
+
+
+def own_home(root: Path) -> Path:
+    """The folder of a project's own Dagster instance."""
+    return root.absolute() / ".calib" / "dagster"
+
+
+@contextmanager
+def only_one(home: Path) -> Iterator[None]:
+    """Keep other processes of this machine out while the instance's tables or partitions are made."""
+    import fcntl
+
+    with (home / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

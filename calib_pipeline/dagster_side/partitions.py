@@ -86,5 +86,14 @@ def add_cells(project: Project, instance: dg.DagsterInstance) -> None:
     for definition, position in ((STUDIES, 0), (POPULATIONS, 1)):
         name = str(definition.name)
         missing = {cell[position] for cell in project.cells()} - set(instance.get_dynamic_partitions(name))
-        if missing:
-            instance.add_dynamic_partitions(name, sorted(missing))
+        for key in sorted(missing):
+            _add(instance, name, key)
+
+
+def _add(instance: dg.DagsterInstance, name: str, key: str) -> None:
+    """Add a partition; another process that adds it at the same moment has done the same."""
+    try:
+        instance.add_dynamic_partitions(name, [key])
+    except Exception:
+        if key not in instance.get_dynamic_partitions(name):
+            raise

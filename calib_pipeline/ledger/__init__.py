@@ -4,7 +4,7 @@ One module owns the tables, one hashes the chain, one turns events into states; 
 SQLAlchemy is imported when a ledger is opened, not before.
 """
 
-from calib_pipeline.ledger.errors import LedgerError, UnknownSet
+from calib_pipeline.ledger.errors import LedgerError, NoLedgerYet, UnknownSet
 from calib_pipeline.ledger.events import GENESIS, Event
 from calib_pipeline.ledger.ladder_entries import EvidenceEntry, Publication
 from calib_pipeline.ledger.ledger import Ledger
@@ -19,6 +19,7 @@ __all__ = [
     "HoldoutSet",
     "Ledger",
     "LedgerError",
+    "NoLedgerYet",
     "Opening",
     "OpeningOutcome",
     "Publication",

@@ -15,7 +15,7 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import QueuePool
 
 from calib_pipeline.ledger import tables
-from calib_pipeline.ledger.errors import LedgerError
+from calib_pipeline.ledger.errors import LedgerError, NoLedgerYet
 from calib_pipeline.ledger.journal import Journal
 
 BUSY_SECONDS = 60.0
@@ -111,7 +111,7 @@ class Database:
             found = set(inspect(connection).get_table_names())
         if not found:
             if self.read_only:
-                raise LedgerError(f"{self.path} is an empty database and no ledger")
+                raise NoLedgerYet(f"{self.path} is an empty database and no ledger")
             with self._transaction("BEGIN IMMEDIATE") as connection:
                 if not inspect(connection).get_table_names():
                     _create_schema(connection)

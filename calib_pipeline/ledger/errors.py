@@ -7,6 +7,10 @@ class LedgerError(Exception):
     """The ledger cannot be read or written, or a call would break one of its rules. Nothing was written."""
 
 
+class NoLedgerYet(LedgerError):
+    """The database is there and empty: making it was interrupted before anything was written."""
+
+
 class UnknownSet(LedgerError):
     """The ledger holds no set of that name.
 

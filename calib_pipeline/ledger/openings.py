@@ -102,7 +102,7 @@ def open_set(
         )
 
     if state.state in ("fitted", "reused"):
-        return _refused(journal, history, state)
+        return _refused(journal, history, opening.study, state)
     measured = measurement_by(history, opening.config_digest)
     if measured is not None:
         changed = [
@@ -113,7 +113,7 @@ def open_set(
         if not changed:
             return _outcome(journal, "repeat", state, measured)
         why = f"measured as {measured.cited} with other {' and '.join(changed)}; a measurement is made once"
-        return _refused(journal, history, SetState("reused", why))
+        return _refused(journal, history, opening.study, SetState("reused", why))
 
     frozen = list(registrations)
     _check_scores(history, opening, frozen)
@@ -182,12 +182,12 @@ def _outcome(journal: Journal, kind: Literal["opened", "repeat"], state: SetStat
         seq=event.seq,
         head=event.hash,
         configurations=configurations_at_first_opening(history),
-        attempts=_attempts(journal, history.holdout_id, event.seq),
+        attempts=_attempts(journal, history.holdout_id, event.study, event.seq),
         opened_at=event.at,
     )
 
 
-def _refused(journal: Journal, history: History, state: SetState) -> OpeningOutcome:
+def _refused(journal: Journal, history: History, study: str, state: SetState) -> OpeningOutcome:
     return OpeningOutcome(
         kind="refused",
         state=state.state,
@@ -195,24 +195,26 @@ def _refused(journal: Journal, history: History, state: SetState) -> OpeningOutc
         seq=None,
         head=None,
         configurations=configurations_at_first_opening(history),
-        attempts=_attempts(journal, history.holdout_id, journal.newest()[0] + 1),
+        attempts=_attempts(journal, history.holdout_id, study, journal.newest()[0] + 1),
         opened_at=None,
     )
 
 
-def _attempts(journal: Journal, holdout_id: str, before: int) -> int:
-    """Measurements on the other generations; a population that was only renamed is the same population."""
+def _attempts(journal: Journal, holdout_id: str, study: str | None, before: int) -> int:
+    """Measurements on the other sets of the population, of the dimension or by the study: renaming resets neither."""
     headers = {header.holdout_id: header for header in journal.headers()}
     own = headers[holdout_id]
     others = {
-        header.holdout_id
+        header.holdout_id: header.dimension
         for header in headers.values()
         if header.holdout_id != holdout_id
-        and header.dimension == own.dimension
         and (header.population == own.population or header.population_digest == own.population_digest)
     }
     return sum(
-        event.holdout_id in others and event.details.get("purpose") == "measurement" and event.seq < before
+        event.holdout_id in others
+        and (others[event.holdout_id] == own.dimension or event.study == study)
+        and event.details.get("purpose") == "measurement"
+        and event.seq < before
         for event in journal.events(kinds=("opened",))
     )
 

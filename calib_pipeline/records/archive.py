@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -60,9 +60,9 @@ class RecordArchive:
         self.reindex()
 
     def read(self, record_id: str) -> dict[str, Any] | None:
-        """The record of an id or of an unambiguous beginning of one."""
-        found = [path for path in self._files() if path.name.startswith(record_id)]
-        return json.loads(found[0].read_text(encoding="utf-8")) if len(found) == 1 else None
+        """The record of an id or of an unambiguous beginning of one; None where there is none that can be read."""
+        file = self.file(record_id)
+        return None if file is None else readable_record(file)
 
     def file(self, record_id: str) -> UPath | None:
         """The file of a record, by its id or an unambiguous beginning of it."""
@@ -83,7 +83,9 @@ class RecordArchive:
 
         found = []
         for path in self._files():
-            record = json.loads(path.read_text(encoding="utf-8"))
+            record = readable_record(path)
+            if record is None:
+                continue
             row = {column: record.get(column) for column in INDEX_COLUMNS}
             found.append(row | {"population": record["population"]["name"]})
         found.sort(key=lambda row: (row["published_at"], row["record_id"]))
@@ -93,6 +95,29 @@ class RecordArchive:
 
     def _files(self) -> list[UPath]:
         return sorted(self.folder.glob("*/*/*.json"), key=str)
+
+
+def lost_openings(archive: RecordArchive, hashes: Collection[str]) -> list[str]:
+    """A sentence for each record whose opening is not among the hashes of the ledger's events."""
+    lost = []
+    for entry in archive.entries():
+        record = archive.read(entry.record_id)
+        head = None if record is None else record["holdout"]["ledger_head"]
+        if head is not None and head not in hashes:
+            lost.append(
+                f"the ledger does not hold the opening that record {entry.record_id[:12]} of study {entry.study!r} "
+                "names: its history was cut, rewritten or replaced"
+            )
+    return lost
+
+
+def readable_record(path: UPath) -> dict[str, Any] | None:
+    """The record in a file; None where the file is damaged."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return record if isinstance(record, dict) and isinstance(record.get("population"), dict) else None
 
 
 def software_versions() -> dict[str, str]:

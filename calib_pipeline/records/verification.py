@@ -16,7 +16,7 @@ from calib_pipeline.evidence.scorer_agreement import Opening
 from calib_pipeline.evidence_store import DamagedEvidence, EvidenceStore, read_parquet
 from calib_pipeline.ladder import drawn_of, label_provenance
 from calib_pipeline.ledger import Ledger, LedgerError
-from calib_pipeline.records.archive import RecordArchive
+from calib_pipeline.records.archive import RecordArchive, readable_record, software_versions
 from calib_pipeline.records.publication import differences
 from calib_pipeline.records.record import Sources, address, build_record, compact
 from calib_pipeline.sampling import draw_holdout
@@ -63,10 +63,9 @@ def verify_record(project: Project, record_id: str) -> Verification:
             expected="the id of a published record",
             todo="`calib record list` shows them",
         )
-    try:
-        record: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
-        return Verification(record_id, (f"{file.name} is no JSON: {error}",), ())
+    record = readable_record(file)
+    if record is None:
+        return Verification(record_id, (f"{file.name} is damaged: it holds no record",), ())
     found = list(_findings(project, store, file, record))
     problems = tuple(sentence for kind, sentence in found if kind == "problem")
     notes = tuple(sentence for kind, sentence in found if kind == "note")
@@ -90,6 +89,8 @@ def _findings(project: Project, store: EvidenceStore, file: UPath, record: dict[
     except (KeyError, TypeError, AttributeError, StopIteration) as error:
         yield "problem", f"the record lacks what it is rebuilt from: {type(error).__name__} {error}"
     yield from _brought_tables(project, record)
+    if record.get("software") != software_versions():
+        yield "note", f"the record was made with other software: {record.get('software')}"
 
 
 def _ledger_findings(ledger: Ledger, record: dict[str, Any]) -> Iterator[tuple[str, str]]:

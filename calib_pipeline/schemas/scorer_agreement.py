@@ -35,7 +35,8 @@ SCORER_AGREEMENT = Gate(
             "opening",
             lambda rows: rows["text"] == "measurement",
             "the set was not opened as a measurement of this configuration: {note}",
-            "run the reservation again: it draws the next generation, which must be labeled",
+            "where labels or scores changed since the measurement, put back what was measured; a changed configuration "
+            "or plan gets the next generation when the reservation is run again",
         ),
         Condition(
             "every_statistic_has_an_interval",

@@ -11,7 +11,7 @@ from calib_pipeline.errors import InputError, ReviewUnavailable
 from calib_pipeline.evidence.evidence import fact
 from calib_pipeline.evidence_store import DamagedEvidence
 from calib_pipeline.ladder import Cell, Ladder
-from calib_pipeline.ledger import Ledger
+from calib_pipeline.ledger import Ledger, NoLedgerYet
 from calib_pipeline.records.record import compact
 from calib_pipeline.schemas import GATES, Reason, Rung, Verdict
 
@@ -75,7 +75,10 @@ def open_ledger(project: Project) -> Ledger | None:
     """
     if project.ledger.startswith(SQLITE) and not Path(project.ledger.removeprefix(SQLITE)).exists():
         return None
-    return Ledger.open(project.ledger, read_only=True)
+    try:
+        return Ledger.open(project.ledger, read_only=True)
+    except NoLedgerYet:
+        return None
 
 
 def open_ladder(project: Project) -> Ladder | None:

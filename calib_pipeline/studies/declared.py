@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
+LONGEST_NAME = 100
 NAME_PATTERN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
@@ -32,7 +33,7 @@ class Section(BaseModel):
 
 def is_name(text: str) -> bool:
     """Whether the text can name a study, a dimension or a population in paths, tags and partition keys."""
-    return NAME_PATTERN.fullmatch(text) is not None and ".." not in text
+    return NAME_PATTERN.fullmatch(text) is not None and ".." not in text and len(text) <= LONGEST_NAME
 
 
 def _as_text(value: Any) -> Any:
@@ -54,7 +55,8 @@ def _is_name(value: str) -> str:
     if not is_name(value):
         raise Refusal(
             f"the name {value!r} cannot be used",
-            expected="letters, digits, '.', '_' and '-', starting with none of '.' and '-', without '..'",
+            expected="letters, digits, '.', '_' and '-', starting with none of '.' and '-', without '..', "
+            f"at most {LONGEST_NAME} characters",
         )
     return value
 
