@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from calib_pipeline.digests import digest_json
-from calib_pipeline.evidence.evidence import EVIDENCE_COLUMNS, NUMBER_COLUMNS, fact, figure
+from calib_pipeline.evidence.evidence import EVIDENCE_COLUMNS, fact, figure
 from calib_pipeline.evidence.scorer_agreement import LABELED, LEAVES_OUT
 from calib_pipeline.records.claims import diagnostic_claim, headline_words, measured_claim
 from calib_pipeline.studies.digests import configuration_parts, plan_parts
@@ -64,9 +64,13 @@ def build_record(
     """
     study, manifest = declared.study, declared.manifest
     reservation, labels = evidence["holdout_reservation"], evidence["annotations"]
-    ceiling, baselines = evidence["human_ceiling"], evidence["baseline_comparators"]
-    agreement, threshold = evidence["scorer_agreement"], evidence.get("threshold_check")
-    headline = _only(agreement, "agreement", scope=LABELED, statistic=study.headline)
+    baselines = evidence["baseline_comparators"]
+    agreement = evidence["scorer_agreement"]
+    shown = {asset: compact(rows) for asset, rows in evidence.items()}
+    of_scorer, of_people, of_others = (
+        shown[asset] for asset in ("scorer_agreement", "human_ceiling", "baseline_comparators")
+    )
+    headline = _only(of_scorer, "agreement", scope=LABELED, statistic=study.headline)
     words = headline_words(
         study.headline, headline.get("value"), headline.get("low"), headline.get("high"), study.bootstrap.level
     )
@@ -95,7 +99,7 @@ def build_record(
             "method": fact(reservation, "sampling"),
             "seed": study.holdout.seed,
             "reserved": figure(reservation, "reserved_items"),
-            "strata": _rows(reservation, "stratum_reserved"),
+            "strata": _rows(shown["holdout_reservation"], "stratum_reserved"),
             "weights": "population items of the stratum over its labeled items",
         },
         "reference": {
@@ -109,8 +113,8 @@ def build_record(
         "annotators": {
             "ids": fact(labels, "annotator_ids"),
             "count": figure(labels, "annotators"),
-            "repeat_rate": _only(ceiling, "repeat_rate"),
-            "self_agreement": _only(ceiling, "self_agreement"),
+            "repeat_rate": _only(of_people, "repeat_rate"),
+            "self_agreement": _only(of_people, "self_agreement"),
         },
         "holdout": {
             "set": declared.holdout_id,
@@ -129,20 +133,20 @@ def build_record(
             "digest": declared.configuration,
         },
         "plan": {"sections": plan_parts(study), "digest": declared.plan},
-        "statistics": _rows(agreement, "agreement"),
-        "statistics_of_strata": _rows(agreement, "agreement_of_stratum"),
+        "statistics": _rows(of_scorer, "agreement"),
+        "statistics_of_strata": _rows(of_scorer, "agreement_of_stratum"),
         "interval": {
             "resamples": "rows of the labeled set, or whole groups, within strata",
             "leaves_out": LEAVES_OUT,
         },
-        "confusion": _rows(agreement, "confusion"),
-        "error_rates": [row for row in _rows(agreement, "error_rate") if row["statistic"] != "youden_j"],
-        "youden_j": _only(agreement, "error_rate", statistic="youden_j"),
-        "refusals": [row for name in ("abstained", "failed") for row in _rows(agreement, name)],
-        "prevalence": _only(agreement, "prevalence"),
-        "class_shares": _rows(agreement, "class_share"),
-        "comparators": _rows(baselines, "comparator"),
-        "differences": [row for name in ("difference", "difference_beside") for row in _rows(agreement, name)],
+        "confusion": _rows(of_scorer, "confusion"),
+        "error_rates": [row for row in _rows(of_scorer, "error_rate") if row["statistic"] != "youden_j"],
+        "youden_j": _only(of_scorer, "error_rate", statistic="youden_j"),
+        "refusals": [row for name in ("abstained", "failed") for row in _rows(of_scorer, name)],
+        "prevalence": _only(of_scorer, "prevalence"),
+        "class_shares": _rows(of_scorer, "class_share"),
+        "comparators": _rows(of_others, "comparator"),
+        "differences": [row for name in ("difference", "difference_beside") for row in _rows(of_scorer, name)],
         "ceiling": [
             row
             for name in (
@@ -153,14 +157,14 @@ def build_record(
                 "human_error_rate",
                 "label_noise",
             )
-            for row in _rows(ceiling, name)
+            for row in _rows(of_people, name)
         ],
-        "decision": [] if threshold is None else compact(threshold),
-        "gates": _only(agreement, "gate_level"),
+        "decision": shown.get("threshold_check", []),
+        "gates": _only(of_scorer, "gate_level"),
         "not_compared": [
-            *_rows(labels, "not_compared"),
-            *_rows(labels, "label_rows"),
-            *_rows(agreement, "outputs_not_compared"),
+            *_rows(shown["annotations"], "not_compared"),
+            *_rows(shown["annotations"], "label_rows"),
+            *_rows(of_scorer, "outputs_not_compared"),
         ],
         "seeds": {
             "sampling": study.holdout.seed,
@@ -185,7 +189,7 @@ def build_record(
             "study": study.model_dump(mode="json", by_alias=True, exclude_none=True),
             "rubric_text": declared.rubric_text,
         },
-        "evidence": {asset: compact(rows) for asset, rows in evidence.items()},
+        "evidence": shown,
     }
 
 
@@ -216,24 +220,23 @@ def figures_without_interval(content: Mapping[str, Any]) -> list[str]:
 
 def compact(rows: pd.DataFrame) -> list[dict[str, Any]]:
     """Evidence rows as JSON objects without their empty columns."""
+    columns = [rows[name].tolist() for name in EVIDENCE_COLUMNS]
     return [
-        {
-            column: value
-            for column in EVIDENCE_COLUMNS
-            if (value := row[column]) is not None
-            and value != ""
-            and not (column in NUMBER_COLUMNS and math.isnan(value))
-        }
-        for row in rows.to_dict("records")
+        {name: value for name, value in zip(EVIDENCE_COLUMNS, row, strict=True) if not _is_empty(value)}
+        for row in zip(*columns, strict=True)
     ]
 
 
-def _rows(rows: pd.DataFrame, name: str) -> list[dict[str, Any]]:
-    return compact(rows[rows["name"] == name])
+def _is_empty(value: object) -> bool:
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
-def _only(rows: pd.DataFrame, name: str, **where: str) -> dict[str, Any]:
-    for row in _rows(rows, name):
+def _rows(shown: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+    return [row for row in shown if row["name"] == name]
+
+
+def _only(shown: list[dict[str, Any]], name: str, **where: str) -> dict[str, Any]:
+    for row in _rows(shown, name):
         if all(row.get(key) == value for key, value in where.items()):
             return row
     return {}
