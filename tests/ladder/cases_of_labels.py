@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from climbs import Folder, reserved
-from gate_case import Case, declare, evidence_with, measure
+from gate_case import Case, declare, evidence_with
 from made_up_project import World, world_of
 
 from calib_pipeline.ladder import Ladder
@@ -58,21 +58,21 @@ RESERVATION = {
     "registered_before_opening": Case(
         "this configuration and plan were not registered before the set resolved@tickets-2026-01.g1 was first opened",
         declare("scorer", "config", "prompt", to="p-2"),
-        before=measure,
-        tamper=_keep_the_set_of_now,
+        climbed=True,
+        meanwhile=_keep_the_set_of_now,
         later="the evidence of holdout_reservation is stale: set changed",
     ),
     "no_reserved_item_spent": Case(
         "150 reserved item(s) are spent for this configuration",
         before=_mark_fitted_behind_its_back,
-        tamper=_keep_the_set_of_now,
+        meanwhile=_keep_the_set_of_now,
         later="the evidence of holdout_reservation is stale: set changed",
     ),
     "every_stratum_represented": Case(
         "4 of 5 strata are represented: fax gave nothing",
         declare("scorer", "config", "prompt", to="p-2"),
         start=_one_tiny_stratum,
-        before=measure,
+        climbed=True,
     ),
     "requested_size_reached": Case(
         "420 items could be reserved; 500 were asked for", declare("holdout", "size", to=500)
@@ -169,10 +169,12 @@ CEILING = {
     "computed_from_labels": Case(
         "the ceiling was not computed from labels (the label team's word)",
         # The rung has nothing but labels to compute it from.
-        tamper=evidence_with("human_ceiling", "computed_from", text="the label team's word"),
+        remade=evidence_with("human_ceiling", "computed_from", text="the label team's word"),
+    ),
+    "above_the_floor": Case(
+        "the lower bound must exceed the floor of 0.9: missed", declare("ceiling", "floor", to=0.9)
     ),
     "interval_is_sound": Case("it needs width, 95 % of the resamples, and 30 groups", _few_big_groups),
-    "above_the_floor": Case("the lower bound must exceed the floor of 0.9", declare("ceiling", "floor", to=0.9)),
 }
 
 # baseline_comparators
@@ -198,12 +200,12 @@ BASELINES = {
     "same_rows": Case(
         "constant majority was computed on 149 of the 150 labeled items",
         # Comparators are computed from the rows of the reference, and answer on every one of them.
-        tamper=evidence_with("baseline_comparators", "comparator_rows", value=149.0),
+        remade=evidence_with("baseline_comparators", "comparator_rows", value=149.0),
     ),
     "every_comparator_has_an_interval": Case(
         "constant majority has no interval for percent agreement",
         # Where a figure has no interval the estimators say why in its note.
-        tamper=evidence_with("baseline_comparators", "comparator", low=np.nan, high=np.nan, note=None),
+        remade=evidence_with("baseline_comparators", "comparator", low=np.nan, high=np.nan, note=None),
     ),
     "distinct_values": Case(
         "the heuristic heuristic urgent has 2 distinct value(s); 3 are needed to be a baseline",

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from climbs import reserved
-from gate_case import Case, declare, evidence_with, measure, with_row
+from gate_case import Case, declare, evidence_with, with_row
 from made_up_project import LEVELS, World, world_of
 
 from calib_pipeline.evidence.evidence import Evidence
@@ -63,13 +63,13 @@ AGREEMENT = {
     "opened_as_a_measurement": Case(
         "the set was not opened as a measurement of this configuration: measured as event",
         _relabel_one_item,
-        before=measure,
+        climbed=True,
         also=(*NOT_OPENED[1:], "differences_are_sound"),
     ),
     "every_statistic_has_an_interval": Case(
         "percent agreement (decided) has neither an interval nor a note",
         # Where a figure has no interval the estimators say why in its note.
-        tamper=evidence_with("scorer_agreement", "agreement", low=np.nan, high=np.nan, note=None),
+        remade=evidence_with("scorer_agreement", "agreement", low=np.nan, high=np.nan, note=None),
     ),
     "beats_every_comparator": Case("; the lower bound must be above 0: ", _guess),
     "differences_are_sound": Case(
@@ -126,12 +126,12 @@ THRESHOLD = {
     "cost_is_sound": Case(
         "the interval of expected cost (scorer) cannot be read by a gate",
         # Wilson's limits of its two cells give a cost a width; too few groups stop the ladder at the ceiling.
-        tamper=evidence_with("threshold_check", "expected_cost", gate_survivors=1800.0),
+        remade=evidence_with("threshold_check", "expected_cost", gate_survivors=1800.0),
     ),
     "cost_differences_are_sound": Case(
         "the interval of cost difference (accept all) cannot be read by a gate",
         # As for the cost.
-        tamper=evidence_with("threshold_check", "cost_difference", gate_survivors=1800.0),
+        remade=evidence_with("threshold_check", "cost_difference", gate_survivors=1800.0),
     ),
 }
 
@@ -139,7 +139,7 @@ THRESHOLD = {
 
 
 def _built_without(field: str) -> Callable[[pytest.MonkeyPatch], None]:
-    def tamper(patch: pytest.MonkeyPatch) -> None:
+    def remade(patch: pytest.MonkeyPatch) -> None:
         from calib_pipeline.records import publication
 
         build = publication.build_record
@@ -149,11 +149,11 @@ def _built_without(field: str) -> Callable[[pytest.MonkeyPatch], None]:
 
         patch.setattr(publication, "build_record", without)
 
-    return tamper
+    return remade
 
 
 def _published_with(row: str, **columns: Any) -> Callable[[pytest.MonkeyPatch], None]:
-    def tamper(patch: pytest.MonkeyPatch) -> None:
+    def remade(patch: pytest.MonkeyPatch) -> None:
         from calib_pipeline import ladder
 
         make = ladder.publication_evidence
@@ -164,7 +164,7 @@ def _published_with(row: str, **columns: Any) -> Callable[[pytest.MonkeyPatch], 
 
         patch.setattr(ladder, "publication_evidence", altered)
 
-    return tamper
+    return remade
 
 
 def _change_the_labels_before_it_publishes(patch: pytest.MonkeyPatch) -> None:
@@ -184,19 +184,19 @@ def _change_the_labels_before_it_publishes(patch: pytest.MonkeyPatch) -> None:
 RECORD = {
     # A record is built whole from evidence that holds.
     "every_field_present": Case(
-        "1 required field(s) of the record are missing: sampling", tamper=_built_without("sampling")
+        "1 required field(s) of the record are missing: sampling", remade=_built_without("sampling")
     ),
     "every_figure_has_its_interval": Case(
         "2 published statistic(s) have neither an interval nor a note: kappa; J",
         # The rungs below stop at a figure without one.
-        tamper=_published_with("figures_without_interval", value=2.0, text="kappa; J"),
+        remade=_published_with("figures_without_interval", value=2.0, text="kappa; J"),
     ),
     "recomputes": Case(
-        " figure(s) do not recompute from the stored rows: ", tamper=_change_the_labels_before_it_publishes
+        " figure(s) do not recompute from the stored rows: ", meanwhile=_change_the_labels_before_it_publishes
     ),
     "record_named": Case(
         "the record has no content address",
         # An address is the digest of the content, whatever that is.
-        tamper=_published_with("record_id", text=None),
+        remade=_published_with("record_id", text=None),
     ),
 }

@@ -24,17 +24,20 @@ class Case:
     """One way for one condition to fail.
 
     ``says`` stands in the message: the figure, and the bar where there is one. ``start`` makes the world, which holds
-    on every rung until it is changed by ``change``; ``before`` is what happened to the project before the change, and
-    ``tamper`` what is done to the program instead. ``later`` is what a later run of the next asset says where it is
-    refused before its gate is asked.
+    on every rung until it is changed by ``change``; with ``climbed`` it has reached its record before. ``before`` is
+    what else happened to the project, ``meanwhile`` what happens while it is climbed, and ``remade`` how the rung's
+    evidence is changed as it is made, on the climbed project and from that rung on. ``later`` is what a later run of
+    the next asset says where it is refused before its gate is asked.
     """
 
     says: str
     change: Callable[[World], None] = _nothing
     also: tuple[str, ...] = ()
     start: Callable[[], World] = world_of
+    climbed: bool = False
     before: Callable[[Folder], None] = _nothing
-    tamper: Callable[[pytest.MonkeyPatch], None] = _nothing
+    meanwhile: Callable[[pytest.MonkeyPatch], None] = _nothing
+    remade: Callable[[pytest.MonkeyPatch], None] | None = None
     later: str | None = None
 
 
@@ -56,7 +59,7 @@ def declare(*keys: str, to: Any) -> Callable[[World], None]:
 def evidence_with(asset: str, row: str, **columns: Any) -> Callable[[pytest.MonkeyPatch], None]:
     """Overwrite columns of the first row of a name in the evidence, as it is made."""
 
-    def tamper(patch: pytest.MonkeyPatch) -> None:
+    def remade(patch: pytest.MonkeyPatch) -> None:
         make = getattr(Ladder, asset)
 
         def altered(ladder: Ladder, *arguments: Any, **named: Any) -> Evidence:
@@ -65,7 +68,7 @@ def evidence_with(asset: str, row: str, **columns: Any) -> Callable[[pytest.Monk
 
         patch.setattr(Ladder, asset, altered)
 
-    return tamper
+    return remade
 
 
 def with_row(rows: pd.DataFrame, row: str, **columns: Any) -> pd.DataFrame:
@@ -75,9 +78,3 @@ def with_row(rows: pd.DataFrame, row: str, **columns: Any) -> pd.DataFrame:
     for column, value in columns.items():
         changed.loc[at, column] = value
     return changed
-
-
-def measure(folder: Folder) -> None:
-    """Climb to the record."""
-    run = folder.climb()
-    assert run.status == "ok", run

@@ -11,6 +11,8 @@ from cases_of_labels import ANNOTATIONS, BASELINES, CEILING, RESERVATION
 from cases_of_scores import AGREEMENT, RECORD, THRESHOLD
 from gate_case import Case
 
+from calib_pipeline.schemas import GATES
+
 CASES: dict[str, dict[str, Case]] = {
     "holdout_reservation": RESERVATION,
     "annotations": ANNOTATIONS,
@@ -20,3 +22,12 @@ CASES: dict[str, dict[str, Case]] = {
     "threshold_check": THRESHOLD,
     "published_record": RECORD,
 }
+
+
+def conditions_of(*assets: str) -> list[tuple[str, str]]:
+    """Every condition of the gates of some assets, whether or not it has a case."""
+    return [(asset, condition.name) for asset in assets for condition in GATES[asset].conditions]
+
+
+IDS = "{}".format
+"""Shows asset and condition each by its name."""

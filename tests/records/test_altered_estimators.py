@@ -49,39 +49,43 @@ def estimators() -> dict[str, Callable[..., Any]]:
     return {name: found[name] for name in sorted(set(found) - set(NOT_ESTIMATORS))}
 
 
-def numbers_of_conversations() -> World:
+def _ladder_of_levels() -> World:
+    return world_of("ordinal", strata=STRATA)
+
+
+def _numbers_of_conversations() -> World:
     """A continuous scale, its headline a correlation, and items that are drawn two and two."""
-    world = world_of("continuous")
+    world = world_of("continuous", strata=STRATA)
     world.study["agreement"]["headline"] = "pearson"
     world.items["group"] = world.items["stratum"] + (world.items.groupby("stratum").cumcount() // 2).astype(str)
     return world
 
 
-def a_poor_judge_on_its_own_data() -> World:
-    """A diagnostic record holds figures that do not clear their bars, each with the number of labels that would."""
-    world = world_of()
+def _a_poor_judge() -> World:
+    """Figures that do not clear their bars, each with the number of labels that would."""
+    world = world_of(strata=STRATA)
     world.study["reference"]["consensus"] = "single"
-    world.study["holdout"]["role"] = "fitted"
-    rng = np.random.default_rng(2)
-    world.scores["value"] = seen(rng, "binary", world.truth, 0.42)
+    world.scores["value"] = seen(np.random.default_rng(2), "binary", world.truth, 0.42)
     return world
 
 
+STRATA = {"billing": 40, "login": 50, "shipping": 60}
 WORLDS: dict[str, Callable[[], World]] = {
-    "binary": world_of,
-    "ordinal": lambda: world_of("ordinal"),
-    "continuous": numbers_of_conversations,
-    "diagnostic": a_poor_judge_on_its_own_data,
+    "levels": _ladder_of_levels,
+    "numbers": _numbers_of_conversations,
+    "poor judge": _a_poor_judge,
 }
 
 
 @pytest.fixture(scope="module")
 def recorded(instance: dg.DagsterInstance, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Folder]:
-    """A project with one record for each of the worlds."""
+    """A project with one record for each of the worlds, a diagnostic one: it holds every rung's figures as well."""
     folders = {}
     for name, make in WORLDS.items():
-        folders[name] = folder_of(make(), tmp_path_factory.mktemp(name), instance)
-        run = folders[name].diagnose() if name == "diagnostic" else folders[name].climb()
+        world = make()
+        world.study["holdout"] |= {"role": "fitted", "size": 90}
+        folders[name] = folder_of(world, tmp_path_factory.mktemp("recorded"), instance)
+        run = folders[name].diagnose()
         assert run.status == "ok", run
     return folders
 
