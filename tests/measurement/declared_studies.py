@@ -69,3 +69,28 @@ def sheet(labels: dict[str, list[Any]], scale: str = "binary", *, judged: dict[s
     numbers = [float(value) if scale == "numbers" else float("nan") for value in frame["value"]]
     frame = frame.assign(code=codes, number=numbers, confidence=None)
     return frame.assign(value=frame["value"].astype(str), independent=frame["role"] == "annotator")
+
+
+def brought(labels: dict[str, list[Any]], answers: dict[str, Any], **columns: list[Any]) -> tuple[pd.DataFrame, ...]:
+    """Items, annotations and scores as people bring them; ``columns`` are further columns of the items."""
+    items = pd.DataFrame({"item_id": list(labels), **columns})
+    annotations = pd.DataFrame(
+        [
+            {"item_id": item, "annotator_id": f"person-{place}", "value": str(value)}
+            for item, values in labels.items()
+            for place, value in enumerate(values)
+        ]
+    )
+    scores = pd.DataFrame(
+        [{"item_id": item, "scorer_id": "judge", "value": str(answer)} for item, answer in answers.items()]
+    )
+    return items, annotations, scores
+
+
+def evidence_row(rows: pd.DataFrame, name: str, **where: str) -> pd.Series:
+    """The one row of evidence of that name and description."""
+    found = rows[rows["name"] == name]
+    for column, value in where.items():
+        found = found[found[column] == value]
+    assert len(found) == 1, found
+    return found.iloc[0]
