@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from calib_pipeline.schemas.gate import Condition, Gate, at_least_bar, at_most_bar, is_none
+from calib_pipeline.schemas.gate import Condition, Gate, at_least_bar, at_most_bar, is_none, says
 
 ANNOTATIONS = Gate(
     "annotations",
@@ -52,7 +52,7 @@ ANNOTATIONS = Gate(
             "held_out_before_we_knew",
             "holdout",
             "held_out_by",
-            lambda rows: rows["text"].isin(["reservation", "declaration"]),
+            says("reservation", "declaration"),
             "the labels are undated or older than the reservation, and nothing says who could see them: {note}",
             "declare holdout.prior_access (who could see the labels, and why the scorer's makers did not use them), "
             "or holdout.role: fitted",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from calib_pipeline.schemas.gate import Condition, Gate, at_least_bar, at_most_bar
+from calib_pipeline.schemas.gate import Condition, Gate, at_least_bar, at_most_bar, interval_or_note
 
 BASELINE_COMPARATORS = Gate(
     "baseline_comparators",
@@ -35,7 +35,7 @@ BASELINE_COMPARATORS = Gate(
             "every_comparator_has_an_interval",
             "baseline",
             "comparator",
-            lambda rows: rows["low"].notna() & rows["high"].notna() | rows["note"].fillna("").str.len().gt(0),
+            interval_or_note,
             "{scope} has no interval for {statistic:words}",
             "label more items",
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import string
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -26,6 +27,17 @@ SHAPE = "shape"
 
 
 @dataclass(frozen=True)
+class Rows:
+    """The evidence rows of one name, column by column as arrays (n,)."""
+
+    evidence: pd.DataFrame
+    places: NDArray[np.intp]
+
+    def __getitem__(self, column: str) -> NDArray[Any]:
+        return self.evidence[column].to_numpy()[self.places]
+
+
+@dataclass(frozen=True)
 class Condition:
     """One thing a gate demands of one kind of row.
 
@@ -37,7 +49,7 @@ class Condition:
     name: str
     rung: Rung
     row: str
-    holds: Callable[[pd.DataFrame], NDArray[np.bool_] | pd.Series[bool]]
+    holds: Callable[[Rows], NDArray[np.bool_]]
     sentence: str
     next_step: str
     required: bool = True
@@ -47,23 +59,20 @@ class Condition:
         import pandas as pd
 
         asked = self._asked(rows)
-        if not asked.any():
+        if not asked.places.size:
             return not self.required
         verdict = np.ones(len(rows), dtype=bool)
-        verdict[asked] = self._held(rows, asked)
+        verdict[asked.places] = self.holds(asked)
         return pd.Series(verdict, index=rows.index, dtype=bool)
 
     def met(self, rows: pd.DataFrame) -> bool:
         """Whether every row of the evidence passes."""
         asked = self._asked(rows)
-        return bool(self._held(rows, asked).all()) if asked.any() else not self.required
+        return bool(np.all(self.holds(asked))) if asked.places.size else not self.required
 
-    def _asked(self, rows: pd.DataFrame) -> NDArray[np.bool_]:
-        return np.array([name == self.row for name in rows["name"].tolist()], dtype=bool)
-
-    def _held(self, rows: pd.DataFrame, asked: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        held = self.holds(rows[asked])
-        return held if isinstance(held, np.ndarray) else held.fillna(False).to_numpy(dtype=bool)
+    def _asked(self, rows: pd.DataFrame) -> Rows:
+        places = [place for place, name in enumerate(rows["name"].to_numpy()) if name == self.row]
+        return Rows(rows, np.array(places, dtype=np.intp))
 
     def reasons(self, rows: pd.DataFrame) -> list[Reason]:
         """A reason for every row that fails."""
@@ -185,31 +194,49 @@ def malformed(rows: pd.DataFrame) -> str | None:
     return "a row has no name" if rows["name"].isna().any() else None
 
 
-def at_least_bar(rows: pd.DataFrame) -> NDArray[np.bool_]:
+def at_least_bar(rows: Rows) -> NDArray[np.bool_]:
     """The value reaches the bar beside it."""
     return numbers(rows, "value") >= numbers(rows, "bar")
 
 
-def at_most_bar(rows: pd.DataFrame) -> NDArray[np.bool_]:
+def at_most_bar(rows: Rows) -> NDArray[np.bool_]:
     """The value stays within the bar beside it."""
     return numbers(rows, "value") <= numbers(rows, "bar")
 
 
-def is_none(rows: pd.DataFrame) -> NDArray[np.bool_]:
+def is_none(rows: Rows) -> NDArray[np.bool_]:
     """The count is zero."""
     return np.equal(numbers(rows, "value"), 0)
 
 
-def numbers(rows: pd.DataFrame, column: str) -> NDArray[np.float64]:
+def numbers(rows: Rows, column: str) -> NDArray[np.float64]:
     """A number column; NaN, which no comparison holds for, where it is undefined."""
-    return rows[column].to_numpy(dtype=np.float64)
+    return rows[column].astype(np.float64)
 
 
+def says(*texts: str) -> Callable[[Rows], NDArray[np.bool_]]:
+    """The text is one of these."""
+    return lambda rows: np.array([text in texts for text in rows["text"]], dtype=bool)
+
+
+def names_content(rows: Rows) -> NDArray[np.bool_]:
+    """The text is a content digest."""
+    return np.array([isinstance(text, str) and bool(_DIGEST.fullmatch(text)) for text in rows["text"]], dtype=bool)
+
+
+def interval_or_note(rows: Rows) -> NDArray[np.bool_]:
+    """There is an interval, or a note that says why not."""
+    noted = np.array([isinstance(note, str) and note != "" for note in rows["note"]], dtype=bool)
+    limits = np.stack([numbers(rows, "low"), numbers(rows, "high")])
+    return np.asarray(np.isfinite(limits).all(axis=0) | noted)
+
+
+_DIGEST = re.compile("[0-9a-f]{64}")
 MIN_SURVIVING_SHARE = 0.95
 MIN_GROUPS = 30
 
 
-def sound_interval(rows: pd.DataFrame) -> NDArray[np.bool_]:
+def sound_interval(rows: Rows) -> NDArray[np.bool_]:
     """An interval that a gate may read: it exists, has width, enough survivors, and enough groups where clustered."""
     exists = numbers(rows, "gate_high") > numbers(rows, "gate_low")
     drawn, left = np.nan_to_num(numbers(rows, "gate_resamples")), np.nan_to_num(numbers(rows, "gate_survivors"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from calib_pipeline.schemas.gate import Condition, Gate, at_least_bar, is_none
+from calib_pipeline.schemas.gate import Condition, Gate, at_least_bar, is_none, says
 
 HOLDOUT_RESERVATION = Gate(
     "holdout_reservation",
@@ -11,7 +11,7 @@ HOLDOUT_RESERVATION = Gate(
             "role_is_holdout",
             "holdout",
             "role",
-            lambda rows: rows["text"] == "holdout",
+            says("holdout"),
             "the study's role is {text}: its set shaped the scorer, so it can only say 'agreed with'",
             "reserve a set that shaped nothing (holdout.role: holdout), or read the diagnostic record",
         ),
@@ -19,7 +19,7 @@ HOLDOUT_RESERVATION = Gate(
             "reference_is_anchor",
             "holdout",
             "reference_kind",
-            lambda rows: rows["text"] == "anchor",
+            says("anchor"),
             "the reference is a {text}: only association with it can be claimed",
             "bring human labels of the construct itself (reference.kind: anchor), or read the diagnostic record",
         ),
@@ -35,7 +35,7 @@ HOLDOUT_RESERVATION = Gate(
             "registered_before_opening",
             "holdout",
             "registered_before_opening",
-            lambda rows: rows["text"] == "yes",
+            says("yes"),
             "this configuration and plan were not registered before the set {scope} was first opened or read: {note}",
             "label the next generation of the set: run the reservation again",
         ),

@@ -7,6 +7,8 @@ from calib_pipeline.schemas.gate import (
     Condition,
     Gate,
     at_least_bar,
+    names_content,
+    numbers,
     sound_interval,
 )
 
@@ -41,7 +43,7 @@ HUMAN_CEILING = Gate(
             "computed_from_labels",
             "ceiling",
             "computed_from",
-            lambda rows: rows["text"].fillna("").str.fullmatch("[0-9a-f]{64}"),
+            names_content,
             "the ceiling was not computed from labels ({text})",
             "run this rung again: a ceiling is computed, never attested",
         ),
@@ -49,7 +51,7 @@ HUMAN_CEILING = Gate(
             "above_the_floor",
             "ceiling",
             "ceiling",
-            lambda rows: rows["gate_low"] > rows["bar"],
+            lambda rows: numbers(rows, "gate_low") > numbers(rows, "bar"),
             "people agree with each other at {statistic:words} {value:.3f} [{gate_low:.3f}, {gate_high:.3f}]; the "
             "lower bound must exceed the floor of {bar:g}: {text}",
             "{note}",

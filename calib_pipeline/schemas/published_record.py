@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from calib_pipeline.schemas.gate import Condition, Gate, is_none
+from calib_pipeline.schemas.gate import Condition, Gate, is_none, names_content
 
 PUBLISHED_RECORD = Gate(
     "published_record",
@@ -35,7 +35,7 @@ PUBLISHED_RECORD = Gate(
             "record_named",
             "interval",
             "record_id",
-            lambda rows: rows["text"].fillna("").str.fullmatch("[0-9a-f]{64}"),
+            names_content,
             "the record has no content address",
             "run this rung again",
         ),

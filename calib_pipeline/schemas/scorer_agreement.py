@@ -7,6 +7,9 @@ from calib_pipeline.schemas.gate import (
     Condition,
     Gate,
     at_least_bar,
+    interval_or_note,
+    numbers,
+    says,
     sound_interval,
 )
 
@@ -33,7 +36,7 @@ SCORER_AGREEMENT = Gate(
             "opened_as_a_measurement",
             "holdout",
             "opening",
-            lambda rows: rows["text"] == "measurement",
+            says("measurement"),
             "the set was not opened as a measurement of this configuration: {note}",
             "where labels or scores changed since the measurement, put back what was measured; a changed configuration "
             "or plan gets the next generation when the reservation is run again",
@@ -42,7 +45,7 @@ SCORER_AGREEMENT = Gate(
             "every_statistic_has_an_interval",
             "interval",
             "agreement",
-            lambda rows: rows["low"].notna() & rows["high"].notna() | rows["note"].fillna("").str.len().gt(0),
+            interval_or_note,
             "{statistic:words} ({scope}) has neither an interval nor a note",
             "label more items",
         ),
@@ -50,7 +53,7 @@ SCORER_AGREEMENT = Gate(
             "beats_every_comparator",
             "baseline",
             "difference",
-            lambda rows: rows["gate_low"] > 0,
+            lambda rows: numbers(rows, "gate_low") > 0,
             "{statistic:words} exceeds that of {scope} by {value:.3f} [{gate_low:.3f}, {gate_high:.3f}]; the lower "
             "bound must be above 0: {text}",
             "{note}",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from calib_pipeline.schemas.gate import (
     SOUND_INTERVAL_SENTENCE,
     Condition,
     Gate,
     at_most_bar,
+    numbers,
     sound_interval,
 )
 
@@ -26,7 +29,7 @@ THRESHOLD_CHECK = Gate(
             "within_budget",
             "threshold",
             "expected_cost",
-            lambda rows: (rows["gate_high"] <= rows["bar"]) | rows["bar"].isna(),
+            lambda rows: (numbers(rows, "gate_high") <= numbers(rows, "bar")) | np.isnan(numbers(rows, "bar")),
             "acting on the scorer costs {value:.4f} an item [{gate_low:.4f}, {gate_high:.4f}]; the upper bound must be "
             "within the budget of {bar:g}: {text}",
             "{note}",
@@ -35,7 +38,7 @@ THRESHOLD_CHECK = Gate(
             "cheaper_than_no_scorer",
             "threshold",
             "cost_difference",
-            lambda rows: rows["gate_high"] < 0,
+            lambda rows: numbers(rows, "gate_high") < 0,
             "acting on the scorer instead of {scope} changes the cost an item by {value:.4f} [{gate_low:.4f}, "
             "{gate_high:.4f}]; the upper bound must be below 0: {text}",
             "{note}",
@@ -44,7 +47,7 @@ THRESHOLD_CHECK = Gate(
             "coefficient_floor",
             "threshold",
             "floor",
-            lambda rows: rows["gate_low"] >= rows["bar"],
+            lambda rows: numbers(rows, "gate_low") >= numbers(rows, "bar"),
             "{statistic:words} is {value:.3f} [{gate_low:.3f}, {gate_high:.3f}]; the lower bound must reach the "
             "declared floor of {bar:g}: {text}",
             "{note}",

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from declared_studies import brought, evidence_row, study
 from sklearn.metrics import cohen_kappa_score
 
 from calib_pipeline.climb import climb
 from calib_pipeline.evidence.evidence import evidence_frame
-from calib_pipeline.schemas.gate import sound_interval
+from calib_pipeline.schemas.gate import Rows, sound_interval
 
 LABELED = "all labeled items"
 SOUND = {
@@ -134,5 +133,5 @@ def test_ignoring_that_refusals_cost_what_a_wrong_answer_costs() -> None:
 )
 def test_an_interval_that_a_gate_may_read(change: dict[str, object], sound: bool) -> None:
     """It has width, 95 % of its replicates if it has any, and 30 groups where groups are drawn."""
-    rows: pd.DataFrame = evidence_frame([SOUND | change])
-    assert bool(sound_interval(rows)[0]) is sound
+    rows = Rows(evidence_frame([SOUND | change]), np.array([0]))
+    assert sound_interval(rows).tolist() == [sound]
