@@ -84,7 +84,7 @@ def human_ceiling(
     _add(rows, "human_agreement", figures.figure("alpha", ALPHA), scope="all labels of an item")
     _per_stratum(rows, study, ceiling, measure, plan, by_alpha is not None)
     _directional(rows, ceiling, plan)
-    _label_noise(rows, everyone, figures)
+    _label_noise(rows, study, everyone, figures)
     if by_alpha is None:
         _per_pair_of_people(rows, study, strata, drawn, independent, plan)
     _self_agreement(rows, independent, repeats)
@@ -204,12 +204,14 @@ def _directional(rows: EvidenceRows, labels: Labels, plan: IntervalPlan) -> None
         _add(rows, "human_error_rate", figure, scope=scope)
 
 
-def _label_noise(rows: EvidenceRows, everyone: Labels, figures: Figures) -> None:
+def _label_noise(rows: EvidenceRows, study: Study, everyone: Labels, figures: Figures) -> None:
     """η of one label from disagreeing pairs, of the reference as used, and the agreement no scorer can exceed."""
     agreement = figures.figure("dichotomy", "percent_agreement").estimate
     single = _through(agreement, "flip_rate", lambda agree: flip_rate_from_pairs(max(1 - agree, 0.0), 1.0).value)
     rows.figure("label_noise", single, scope="one label")
-    sizes, counts = np.unique(everyone.annotators[everyone.annotators > 0], return_counts=True)
+    # Where every label counts alike the reference is one label, however many an item has.
+    folded = np.minimum(everyone.annotators, 1) if study.reference.consensus == "single" else everyone.annotators
+    sizes, counts = np.unique(folded[folded > 0], return_counts=True)
 
     def of_reference(agree: float) -> float | None:
         eta = flip_rate_from_pairs(max(1 - agree, 0.0), 1.0).value

@@ -36,11 +36,12 @@ from calib_pipeline.measurement.directional import (
     decision_accuracy,
     decisions,
     error_rate,
+    refusal_rate,
 )
 from calib_pipeline.measurement.figures import Block, Figure, Figures, IntervalPlan
 from calib_pipeline.measurement.measures import LOWER_IS_BETTER, LevelMeasure, RangeMeasure, measure_of
 from calib_pipeline.measurement.reference import Floats, Labels, fold_labels
-from calib_pipeline.statistics import Estimate, latent_accuracy, wilson
+from calib_pipeline.statistics import Estimate, latent_accuracy
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -360,8 +361,9 @@ def _composition(rows: EvidenceRows, met: Meeting) -> None:
             of_class = float(per_item[:, row].sum())
             count = float(per_item[:, row, column].sum())
             rows.count(name, count, scope=side, n=of_class)
-            rate = wilson(count, of_class, level=met.study.bootstrap.level)
-            rows.figure(f"{name}_rate", rate, scope=side)
+            name_of_rate, published = f"{name}_rate", met.study.bootstrap.level
+            rate = refusal_rate(name_of_rate, column, row, per_item, labels.design, published)
+            rows.figure(name_of_rate, rate, scope=side)
 
 
 def _per_stratum(rows: EvidenceRows, study: Study, met: Meeting, plan: IntervalPlan) -> None:

@@ -72,33 +72,36 @@ def error_rate(name: str, per_item: Floats, design: Design, level: float) -> Est
     counted = slice_of_row[:, :2].sum(axis=1) if name.endswith("decided") else slice_of_row.sum(axis=1)
     if name.endswith("labeled"):
         error = error + slice_of_row[:, 2:].sum(axis=1)
-    present = counted > 0
-    n = float(counted.sum())
-    if not present.any():
-        side = "rejects" if row == 0 else "accepts"
-        form = "decided" if name.endswith("decided") else "labeled"
-        return Estimate(name, None, n=0, level=level, note=f"undefined: no {form} item that the reference {side}")
-    weight = design.weights[present] * counted[present]
-    rate = float(design.weights[present] @ error[present] / weight.sum())
-    sliced = design.subset(present)
-    weighted = Design(weight, sliced.strata, sliced.group)
-    n_eff = min(n, effective_n(error[present] / counted[present] - rate, weighted))
-    low, high = wilson_limits(rate, n_eff, level)
-    return Estimate(name, rate, low, high, n, level, "Wilson at effective n", resampled=None, note=None)
+    side = "rejects" if row == 0 else "accepts"
+    form = "decided" if name.endswith("decided") else "labeled"
+    return _rate(name, error, counted, design, level, f"no {form} item that the reference {side}")
+
+
+def refusal_rate(name: str, column: int, row: int, per_item: Floats, design: Design, level: float) -> Estimate:
+    """The share of a class (0 rejected, 1 accepted) on which the scorer abstained, or failed."""
+    side = "rejects" if row == 0 else "accepts"
+    counted = per_item[:, row].sum(axis=1)
+    return _rate(name, per_item[:, row, column], counted, design, level, f"no item that the reference {side}")
 
 
 def decision_accuracy(per_item: Floats, design: Design, level: float) -> Estimate:
     """The share of decided items on which decision and reference agree, with Wilson's interval at effective n."""
-    decided = per_item[:, :, :2].sum(axis=(1, 2))
     right = per_item[:, 0, REJECTED] + per_item[:, 1, ACCEPTED]
-    present = decided > 0
+    return _rate("decision_accuracy", right, per_item[:, :, :2].sum(axis=(1, 2)), design, level, "nothing was decided")
+
+
+def _rate(name: str, hits: Floats, counted: Floats, design: Design, level: float, empty: str) -> Estimate:
+    """Weighted hits (n,) over what each item counts (n,), which may be a share of it."""
+    present = counted > 0
     if not present.any():
-        return Estimate("decision_accuracy", None, n=0, note="undefined: nothing was decided")
+        return Estimate(name, None, n=0, level=level, note=f"undefined: {empty}")
+    n = float(counted.sum())
     sliced = design.subset(present)
-    share = float(sliced.weights @ right[present] / sliced.weights.sum())
-    n_eff = effective_n(right[present] - share, sliced)
-    low, high = wilson_limits(share, n_eff, level)
-    return Estimate("decision_accuracy", share, low, high, float(present.sum()), level, "Wilson at effective n")
+    weighted = Design(sliced.weights * counted[present], sliced.strata, sliced.group)
+    rate = float(sliced.weights @ hits[present] / weighted.weights.sum())
+    n_eff = min(n, effective_n(hits[present] / counted[present] - rate, weighted))
+    low, high = wilson_limits(rate, n_eff, level)
+    return Estimate(name, rate, low, high, n, level, "Wilson at effective n")
 
 
 SUMMARIES: tuple[Literal["sensitivity", "specificity", "youden_j"], ...] = ("sensitivity", "specificity", "youden_j")

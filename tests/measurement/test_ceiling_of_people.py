@@ -87,6 +87,18 @@ def test_the_flip_rate_of_a_label_and_of_the_reference(climbed: Climb, labels: n
     assert "lower bound" in reference["note"]
 
 
+def test_a_reference_of_single_labels_is_as_noisy_as_a_label(labels: np.ndarray) -> None:
+    items = [f"item-{number:03d}" for number in range(N)]
+    tables = brought(
+        {item: list(row) for item, row in zip(items, labels, strict=True)},
+        dict(zip(items, labels[:, 0], strict=True)),
+        words=[4 + number % 9 for number in range(N)],
+    )
+    rows = climb(study(reference={"consensus": "single"}, holdout={"size": N}), *tables).evidence["human_ceiling"].rows
+    single = evidence_row(rows, "label_noise", scope="one label")["value"]
+    assert evidence_row(rows, "label_noise", statistic="reference_flip_rate")["value"] == pytest.approx(single)
+
+
 def test_accuracy_behind_the_noise_carries_its_caveat(climbed: Climb) -> None:
     rows = climbed.evidence["scorer_agreement"].rows
     accuracy = evidence_row(rows, "decision_accuracy")["value"]

@@ -20,6 +20,7 @@ from calib_pipeline.measurement.directional import (
     decision_accuracy,
     decisions,
     error_rate,
+    refusal_rate,
 )
 from calib_pipeline.measurement.figures import IntervalPlan
 from calib_pipeline.statistics import Design, resample_sums
@@ -120,6 +121,33 @@ def test_strata_are_weighted_to_the_population() -> None:
     weights = np.repeat([18.0, 2.0], 50)
     design = Design.of(weights=weights, strata=np.repeat(["a", "b"], 50), n=100)
     assert error_rate("false_accept_decided", per_item, design, 0.95).value == pytest.approx(0.9 * 0.1 + 0.1 * 0.5)
+
+
+def test_refusals_are_counted_by_class_with_the_weights_and_groups_of_the_design() -> None:
+    """Refusals that come in whole groups, in a stratum that stands for a tenth of the population."""
+    per_item = np.concatenate([table(0, 0, 0, 40), table(0, 0, 0, 20, (0, 20))])
+    design = Design.of(
+        weights=np.repeat([9.0, 1.0], 40), strata=np.repeat(["a", "b"], 40), group=np.repeat(np.arange(16), 5), n=80
+    )
+    rate = refusal_rate("abstained_rate", ABSTAINED, 0, per_item, design, 0.95)
+    assert rate.value == pytest.approx(0.1 * 0.5)
+    unclustered = refusal_rate("abstained_rate", ABSTAINED, 0, per_item, Design(design.weights, design.strata), 0.95)
+    assert rate.high - rate.low > 1.5 * (unclustered.high - unclustered.low)
+    empty = refusal_rate("failed_rate", FAILED, 1, per_item, design, 0.95)
+    assert (empty.value, empty.note) == (None, "undefined: no item that the reference accepts")
+
+
+def test_the_limits_of_a_cost_combine_those_of_its_two_cells() -> None:
+    """Zou and Donner (2008): Σ c·p ± √Σ c²(p - l)², with Wilson's limits l of each cell."""
+    per_item = table(150, 9, 1, 140)
+    figure = CostFigures({"scorer": cost_shares(per_item)}, Design.simple(300), Costs(50, 1), PLAN).expected_cost(
+        "scorer"
+    )
+    let_through, held = (proportion_confint(wrong, 300, method="wilson") for wrong in (1, 9))
+    cost = (50 * 1 + 9) / 300
+    reach = np.hypot(50 * (let_through[1] - 1 / 300), held[1] - 9 / 300)
+    assert figure.gate is not None
+    assert (figure.estimate.value, figure.gate.high) == pytest.approx((cost, cost + reach))
 
 
 def test_groups_widen_an_error_rate() -> None:
