@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from climbs import RUNGS, Folder
 from gate_cases import CASES, IDS, conditions_of
@@ -21,17 +22,25 @@ def test_the_unchanged_project_reaches_its_record(climbed: Folder) -> None:
     assert len(climbed.records()) == 1
 
 
+@pytest.fixture(scope="module")
+def evidence(climbed_once: Folder) -> dict[str, pd.DataFrame]:
+    """The evidence of every rung of a project that holds on all of them."""
+    return {asset: climbed_once.evidence(asset) for asset in RUNGS}
+
+
 @pytest.mark.parametrize(("asset", "condition"), CONDITIONS, ids=IDS)
-def test_a_condition_fails_without_the_row_that_it_needs(asset: str, condition: str, climbed_once: Folder) -> None:
-    gate, rows = GATES[asset], climbed_once.evidence(asset)
+def test_a_condition_fails_without_the_row_that_it_needs(
+    asset: str, condition: str, evidence: dict[str, pd.DataFrame]
+) -> None:
+    gate, rows = GATES[asset], evidence[asset]
     [asked] = [one for one in gate.conditions if one.name == condition]
     failing = {reason.condition for reason in gate.judge(rows[rows["name"] != asked.row]).reasons}
     assert (condition in failing) == asked.required
 
 
 @pytest.mark.parametrize("asset", RUNGS)
-def test_a_gate_takes_no_undefined_figure(asset: str, climbed_once: Folder) -> None:
-    gate, rows = GATES[asset], climbed_once.evidence(asset)
+def test_a_gate_takes_no_undefined_figure(asset: str, evidence: dict[str, pd.DataFrame]) -> None:
+    gate, rows = GATES[asset], evidence[asset]
     for condition in gate.conditions:
         undefined = rows.copy()
         asked = undefined["name"] == condition.row
