@@ -14,6 +14,7 @@ import pandas as pd
 from made_up_project import POPULATION, World
 
 from calib_pipeline.assets import CHAIN
+from calib_pipeline.climb import Climb, climb
 from calib_pipeline.dagster_side.climbing import QUIET, climb_cell, diagnose_cell
 from calib_pipeline.dagster_side.evidence_io import EVIDENCE_IO_MANAGER
 from calib_pipeline.dagster_side.ladder_resource import LADDER, ladder_resource
@@ -23,6 +24,7 @@ from calib_pipeline.ledger import Event
 from calib_pipeline.records.archive import RecordArchive, RecordEntry
 from calib_pipeline.sampling import draw_holdout
 from calib_pipeline.studies.project import Project, load_project
+from calib_pipeline.studies.study import Study
 
 RUNGS = [asset.key.to_user_string() for asset in CHAIN]
 """The seven assets in order."""
@@ -78,6 +80,10 @@ class Folder:
         """Make the diagnostic record of a cell."""
         result = diagnose_cell(self.project, Cell(study, population), self.instance)
         return self._run(result.run_id, result)
+
+    def climb_to(self, asset: str, study: str = "judge") -> Run:
+        """A run of the rungs up to an asset."""
+        return self.run_alone(*RUNGS[: RUNGS.index(asset) + 1], study=study)
 
     def run_alone(self, *assets: str, study: str = "judge", population: str = POPULATION) -> Run:
         """A run of some assets and no others, with the real IO manager and gate-typed inputs."""
@@ -143,6 +149,12 @@ def folder_of(world: World, root: Path, instance: dg.DagsterInstance) -> Folder:
     """The project of a world, written and not yet climbed."""
     world.write(root)
     return Folder(root, instance)
+
+
+def in_memory(world: World, *, configurations: int = 1) -> Climb:
+    """The ladder of a world, climbed without Dagster, store and ledger."""
+    study = Study.model_validate(world.study)
+    return climb(study, world.items, world.labels, world.scores, configurations=configurations)
 
 
 def reserved(world: World) -> pd.DataFrame:

@@ -8,7 +8,7 @@ import dagster as dg
 import numpy as np
 import pandas as pd
 import pytest
-from climbs import Folder, folder_of
+from climbs import Folder, folder_of, in_memory
 from made_up_project import LABELED_AT, World, study_of, world_of
 
 from calib_pipeline.evidence.evidence import figure
@@ -74,12 +74,10 @@ def test_a_judge_does_not_gain_by_refusing(tmp_path: Path, instance: dg.DagsterI
     assert rate("false_reject_labeled") == pytest.approx(2 / 35)
 
 
-def test_the_same_answers_without_the_refused_items_would_have_passed(
-    tmp_path: Path, instance: dg.DagsterInstance
-) -> None:
+def test_the_same_answers_without_refusals_would_have_passed() -> None:
     world = fifty_items()
     world.scores["value"] = np.array(["fail", "pass"])[world.truth]
-    assert folder_of(world, tmp_path, instance).climb().status == "ok"
+    assert in_memory(world).stopped_at is None
 
 
 def test_a_single_class_shows_nothing_and_says_how_many_labels_would(
@@ -87,7 +85,7 @@ def test_a_single_class_shows_nothing_and_says_how_many_labels_would(
 ) -> None:
     world = fifty_items()
     world.labels["value"] = world.scores["value"] = "pass"
-    folder = folder_of(world, tmp_path / "kappa", instance)
+    folder = folder_of(world, tmp_path, instance)
     run = folder.climb()
     assert (run.status, run.asset, run.rung) == ("stopped", "human_ceiling", "ceiling")
     assert "cohen kappa undefined [undefined, undefined]" in str(run.reason)
@@ -104,16 +102,17 @@ def test_a_single_class_shows_nothing_and_says_how_many_labels_would(
 
     # Percent agreement is defined, and perfect; it is what saying "pass" to everything reaches.
     world.study["agreement"]["headline"] = "percent_agreement"
-    again = folder_of(world, tmp_path / "percent", instance)
-    run = again.climb()
-    assert (run.asset, run.rung) == ("scorer_agreement", "baseline")
-    assert "percent agreement exceeds that of constant majority by 0.000" in str(run.reason)
-    assert run.next_step == "candidate for removal: it carries no more signal than this comparator"
-    kappa = row(again, "scorer_agreement", "agreement", scope="all labeled items", statistic="cohen_kappa")
-    assert np.isnan(kappa["value"])
-    assert kappa["note"] == "undefined: a single value appears throughout"
-    assert figure(again.evidence("scorer_agreement"), "class_share", "pass") == 1
-    assert figure(again.evidence("scorer_agreement"), "class_share", "fail") == 0
+    again = in_memory(world)
+    assert again.stopped_at == "scorer_agreement"
+    first = again.verdicts["scorer_agreement"].reasons[0]
+    assert "percent agreement exceeds that of constant majority by 0.000" in first.sentence
+    assert first.next_step == "candidate for removal: it carries no more signal than this comparator"
+    rows = again.evidence["scorer_agreement"].rows
+    kappa = rows[(rows["name"] == "agreement") & (rows["statistic"] == "cohen_kappa")]
+    assert kappa["value"].isna().all()
+    assert set(kappa["note"]) == {"undefined: a single value appears throughout"}
+    assert figure(rows, "class_share", "pass") == 1
+    assert figure(rows, "class_share", "fail") == 0
 
 
 def test_one_annotator_has_no_ceiling(tmp_path: Path, instance: dg.DagsterInstance) -> None:
@@ -130,21 +129,20 @@ def test_one_annotator_has_no_ceiling(tmp_path: Path, instance: dg.DagsterInstan
     assert ceiling["note"] == "unknown: no named item has 2 independent annotators"
 
 
-def test_labels_that_saw_each_other_are_no_second_annotator(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+def test_labels_that_saw_each_other_are_no_second_annotator() -> None:
     world = world_of()
     world.labels["saw_other_labels"] = np.where(world.labels["annotator_id"] == "ana", "false", "true")
-    run = folder_of(world, tmp_path, instance).climb()
-    assert run.asset == "human_ceiling"
-    assert "0 of the 67 named items have 2 independent annotators" in str(run.reason)
+    result = in_memory(world)
+    assert result.stopped_at == "human_ceiling"
+    assert "0 of the 67 named items have 2 independent annotators" in str(result.reason)
 
 
-def test_one_person_labeling_twice_is_no_second_annotator(tmp_path: Path, instance: dg.DagsterInstance) -> None:
+def test_one_person_labeling_twice_is_no_second_annotator() -> None:
     world = world_of()
     alone = world.labels[world.labels["annotator_id"] == "ana"].assign(repeat="1")
     world.labels = pd.concat([alone, alone.assign(repeat="2")], ignore_index=True)
-    folder = folder_of(world, tmp_path, instance)
-    run = folder.climb()
-    assert run.asset == "human_ceiling"
-    assert "0 of the 67 named items have 2 independent annotators" in str(run.reason)
-    assert figure(folder.evidence("human_ceiling"), "repeat_rate") == 1
-    assert figure(folder.evidence("human_ceiling"), "self_agreement") == 1
+    result = in_memory(world)
+    assert result.stopped_at == "human_ceiling"
+    assert "0 of the 67 named items have 2 independent annotators" in str(result.reason)
+    assert figure(result.evidence["human_ceiling"].rows, "repeat_rate") == 1
+    assert figure(result.evidence["human_ceiling"].rows, "self_agreement") == 1

@@ -10,13 +10,12 @@ import dagster as dg
 import numpy as np
 import pandas as pd
 import pytest
-from climbs import RUNGS, Folder, folder_of, reserved
+from climbs import RUNGS, Folder, folder_of, in_memory, reserved
 from made_up_project import LEVELS, World, world_of
 from sklearn.metrics import cohen_kappa_score
 
-from calib_pipeline.climb import Climb, climb
+from calib_pipeline.climb import climb
 from calib_pipeline.evidence.evidence import fact, figure
-from calib_pipeline.studies.study import Study
 
 STATISTICS = {
     "binary": ["percent_agreement", "cohen_kappa", "gwet_ac1"],
@@ -186,8 +185,3 @@ def test_slots_are_no_persons() -> None:
     gated = ceiling[ceiling["name"] == "ceiling"]
     assert gated["statistic"].tolist() == ["krippendorff_alpha"]
     assert "ceiling_of_pair" not in set(ceiling["name"])
-
-
-def in_memory(world: World) -> Climb:
-    """The ladder of a world, climbed without Dagster, store and ledger."""
-    return climb(Study.model_validate(world.study), world.items, world.labels, world.scores)

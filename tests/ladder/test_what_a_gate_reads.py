@@ -7,25 +7,18 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from climbs import reserved
-from made_up_project import World, world_of
+from climbs import in_memory, reserved
+from made_up_project import world_of
 
-from calib_pipeline.climb import Climb, climb
+from calib_pipeline.climb import Climb
 from calib_pipeline.measurement.directional import ACCEPTED
 from calib_pipeline.measurement.figures import Block, Figures, IntervalPlan
 from calib_pipeline.measurement.measures import LevelMeasure
 from calib_pipeline.measurement.pairs import against_reference, decided, one_hot
 from calib_pipeline.statistics import Design
-from calib_pipeline.studies.study import Study
 
 LUCKY = 2
 """A seed whose best guesser of twenty beats every comparator at 95 %."""
-
-
-def climbed(world: World, *, configurations: int = 1) -> Climb:
-    """The ladder of a world, climbed in memory."""
-    study = Study.model_validate(world.study)
-    return climb(study, world.items, world.labels, world.scores, configurations=configurations)
 
 
 def row(result: Climb, asset: str, name: str, **where: str) -> pd.Series:
@@ -38,7 +31,7 @@ def row(result: Climb, asset: str, name: str, **where: str) -> pd.Series:
 
 
 def test_the_unchanged_world_climbs() -> None:
-    assert climbed(world_of()).stopped_at is None
+    assert in_memory(world_of()).stopped_at is None
 
 
 def test_a_judge_that_answers_only_the_easy_third() -> None:
@@ -48,7 +41,7 @@ def test_a_judge_that_answers_only_the_easy_third() -> None:
     given = world.labels.groupby("item_id")["value"].agg(list).reindex(world.scores["item_id"])
     easy = given.map(lambda values: len(set(values)) == 1).to_numpy() & (np.arange(420) % 3 == 0)
     world.scores["value"] = np.where(easy, given.map(lambda values: values[0]), "abstain")
-    result = climbed(world)
+    result = in_memory(world)
     answered = row(result, "scorer_agreement", "agreement", scope="decided", statistic="cohen_kappa")
     assert (answered["value"], answered["gate_low"] > 0.5) == (1, True)
     assert result.stopped_at == "scorer_agreement"
@@ -63,9 +56,9 @@ def test_the_luckiest_of_twenty_judges_that_guess() -> None:
     drawn = world.items["item_id"].isin(set(reserved(world)["item_id"])).to_numpy()
     truth = np.array(["fail", "pass"])[world.truth]
     world.scores["value"] = max(guesses, key=lambda guess: (guess == truth)[drawn].mean())
-    alone = climbed(world)
+    alone = in_memory(world)
     assert alone.verdicts["scorer_agreement"].holds
-    among_twenty = climbed(world, configurations=20)
+    among_twenty = in_memory(world, configurations=20)
     assert among_twenty.stopped_at == "scorer_agreement"
     assert "not yet demonstrated" in str(among_twenty.reason)
     difference = row(among_twenty, "scorer_agreement", "difference", scope="constant majority")
@@ -80,7 +73,7 @@ def test_a_rare_costly_error_that_no_replicate_shows() -> None:
     world.study["decision"]["cost_false_accept"]["value"] = 50
     passes = world.labels.groupby("item_id")["value"].agg(lambda values: set(values) == {"pass"})
     world.scores["value"] = np.where(passes.reindex(world.scores["item_id"]), "pass", "fail")
-    result = climbed(world)
+    result = in_memory(world)
     assert row(result, "scorer_agreement", "confusion", scope="fp")["value"] == 0
     cost = row(result, "threshold_check", "expected_cost")
     assert bootstrap_of_cost(result, false_accept=50, false_reject=1) < cost["bar"] < cost["gate_high"]
@@ -117,9 +110,9 @@ def test_four_big_groups() -> None:
     """Two hundred rows of four conversations are four observations, however narrow their interval is."""
     world = world_of(strata={"all": 200})
     world.study["holdout"] |= {"size": 200}
-    assert climbed(world).stopped_at is None
+    assert in_memory(world).stopped_at is None
     world.items["group"] = [f"conversation {number % 4}" for number in range(200)]
-    result = climbed(world)
+    result = in_memory(world)
     assert result.stopped_at == "human_ceiling"
     assert "over 4 groups" in str(result.reason)
 
@@ -130,7 +123,7 @@ def test_a_straddle_says_how_many_labels_would_decide_it() -> None:
     rng = np.random.default_rng(3)
     right = rng.random(420) < 0.56
     world.scores["value"] = np.array(["fail", "pass"])[np.where(right, world.truth, 1 - world.truth)]
-    result = climbed(world)
+    result = in_memory(world)
     assert result.stopped_at == "scorer_agreement"
     difference = row(result, "scorer_agreement", "difference", scope="constant majority")
     assert difference["gate_low"] <= 0 < difference["value"]
@@ -143,9 +136,9 @@ def test_a_straddle_says_how_many_labels_would_decide_it() -> None:
 
 def test_a_ceiling_that_straddles_its_floor_says_so_too() -> None:
     world = world_of()
-    value = row(climbed(world), "human_ceiling", "ceiling")
+    value = row(in_memory(world), "human_ceiling", "ceiling")
     world.study["ceiling"]["floor"] = round(float(value["value"] + value["gate_low"]) / 2, 3)
-    result = climbed(world)
+    result = in_memory(world)
     assert result.stopped_at == "human_ceiling"
     assert "not yet demonstrated" in str(result.reason)
     assert "more items: at the present estimate" in result.verdicts["human_ceiling"].reasons[0].next_step

@@ -69,8 +69,16 @@ def _a_poor_judge() -> World:
     return world
 
 
-STRATA = {"billing": 40, "login": 50, "shipping": 60}
+def _one_value() -> World:
+    """Every label is the same, so that the figures are undefined and say how many labels would show another."""
+    world = world_of(strata=STRATA)
+    world.labels["value"] = world.scores["value"] = "pass"
+    return world
+
+
+STRATA = {"billing": 24, "login": 30, "shipping": 36}
 WORLDS: dict[str, Callable[[], World]] = {
+    "one value": _one_value,
     "levels": _ladder_of_levels,
     "numbers": _numbers_of_conversations,
     "poor judge": _a_poor_judge,
@@ -83,7 +91,9 @@ def recorded(instance: dg.DagsterInstance, tmp_path_factory: pytest.TempPathFact
     folders = {}
     for name, make in WORLDS.items():
         world = make()
-        world.study["holdout"] |= {"role": "fitted", "size": 90}
+        world.study["holdout"] |= {"role": "fitted", "size": 60}
+        world.study["ceiling"]["min_items"] = 30
+        world.study["bootstrap"]["resamples"] = 200
         folders[name] = folder_of(world, tmp_path_factory.mktemp("recorded"), instance)
         run = folders[name].diagnose()
         assert run.status == "ok", run

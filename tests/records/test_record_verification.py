@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -253,14 +254,22 @@ def test_a_ledger_cut_before_the_opening_fails(climbed: Folder) -> None:
     assert "the ledger does not hold the publication of this record" in problems
 
 
-def test_a_ledger_that_was_started_again_fails(climbed: Folder, tmp_path: Path, instance: dg.DagsterInstance) -> None:
-    """The same project climbed with a new ledger gives the same figures, and other hashes."""
+def test_a_ledger_that_was_started_again_fails(
+    climbed: Folder, world: World, tmp_path: Path, instance: dg.DagsterInstance
+) -> None:
+    """The same project climbed from its beginning gives the same figures, and a ledger with other hashes."""
     for file in (climbed.root / ".calib").glob("ledger.db*"):
         file.unlink()
     [entry] = climbed.records()
     problems = verify_record(climbed.project, entry.record_id).problems
     assert "there is no ledger at" in problems[0]
-    assert climbed.climb().status == "ok"
+    refused = climbed.run_alone("holdout_reservation")
+    assert refused.status == "failed"
+    assert "restore the ledger from a copy" in refused.error
+
+    again = folder_of(world, tmp_path / "again", instance)
+    assert again.climb_to("scorer_agreement").status == "ok"
+    shutil.copy(again.root / ".calib" / "ledger.db", climbed.root / ".calib" / "ledger.db")
     assert any(
         "its history was rewritten or cut" in p for p in verify_record(climbed.project, entry.record_id).problems
     )
