@@ -145,7 +145,9 @@ class Chain:
                 if "rows" not in agreement.tables or given.opening is None:
                     return None
                 digests = declared.digests(self._above("holdout_reservation", "scorer_agreement"))
-                return threshold_check(study, agreement.rows, agreement.tables["rows"], given.opening.m, digests)
+                return threshold_check(
+                    study, declared.strata, agreement.rows, agreement.tables["rows"], given.opening.m, digests
+                )
         raise ValueError(f"{asset} is no measuring rung")
 
 

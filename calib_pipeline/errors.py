@@ -74,7 +74,8 @@ class ReviewUnavailable(Exception):
     def __str__(self) -> str:
         return (
             f"{REVIEW_UNAVAILABLE}: the labels at {self.source} cannot be read: {self.why}. "
-            "Without labels there is no agreement figure; make the source readable and run again"
+            "Without labels there is no agreement figure: have the reserved items labeled (`calib show` lists them) or "
+            "make the source readable, and run again"
         )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from calib_pipeline.cell import Cell
 from calib_pipeline.chain import MEASURING_RUNGS, Chain, Declared, Given, is_ready, stamped
 from calib_pipeline.digests import digest_frame
 from calib_pipeline.errors import InputError
@@ -14,17 +15,17 @@ from calib_pipeline.evidence.annotations import LabelProvenance
 from calib_pipeline.evidence.annotations import annotations as label_evidence
 from calib_pipeline.evidence.baseline_comparators import baseline_comparators
 from calib_pipeline.evidence.evidence import Evidence, fact, figure
-from calib_pipeline.evidence.holdout_reservation import HoldoutFacts, holdout_reservation
+from calib_pipeline.evidence.holdout_reservation import holdout_reservation
 from calib_pipeline.evidence.human_ceiling import human_ceiling
 from calib_pipeline.evidence.scorer_agreement import FEWEST_USABLE_PAIRS, Opening, readiness, scorer_agreement
 from calib_pipeline.evidence.threshold_check import threshold_check
 from calib_pipeline.evidence_store import EvidenceStore
-from calib_pipeline.ledger import HoldoutSet, Ledger, LedgerError, Registration, ReservedItem, SetDraw
+from calib_pipeline.holdout_sets import HoldoutSets, drawn_of
+from calib_pipeline.ledger import HoldoutSet, Ledger, LedgerError
 from calib_pipeline.ledger import Opening as LedgerOpening
 from calib_pipeline.records.archive import RecordArchive, lost_openings
 from calib_pipeline.records.publication import diagnostic_evidence, publication_evidence
 from calib_pipeline.records.record import Sources
-from calib_pipeline.sampling import draw_holdout
 from calib_pipeline.schemas import GATES
 from calib_pipeline.table_cache import TableCache
 
@@ -34,21 +35,7 @@ if TYPE_CHECKING:
     from calib_pipeline.studies.project import Project
     from calib_pipeline.studies.study import Study
     from calib_pipeline.tables.annotations import Labels
-    from calib_pipeline.tables.items import Manifest
     from calib_pipeline.tables.scores import Scores
-
-
-_SERVES = {"holdout": ("unopened", "measured"), "fitted": ("fitted", "unopened", "measured", "reused")}
-RECHECK = "recheck"
-"""What the ledger's details say of a generation that was drawn to measure again."""
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One study on one population: what is climbed."""
-
-    study: str
-    population: str
 
 
 @dataclass(frozen=True)
@@ -82,13 +69,16 @@ class Ladder:
         self.store = EvidenceStore(project.store)
         self.archive = RecordArchive(self.store.base)
         self._tables = TableCache(project)
-        self._sets: dict[str, HoldoutSet] = {}
-        self._declarations: dict[tuple[str, str, str], Declared] = {}
 
     @cached_property
     def ledger(self) -> Ledger:
         """The holdout ledger, opened when it is first asked."""
         return Ledger.open(self.project.ledger)
+
+    @cached_property
+    def sets(self) -> HoldoutSets:
+        """The held-out sets, as this run first saw them."""
+        return HoldoutSets(self.project, self.ledger, self._tables)
 
     def close(self) -> None:
         """Give the ledger back, where it was opened."""
@@ -99,24 +89,14 @@ class Ladder:
 
     def holdout_reservation(self, cell: Cell) -> Evidence:
         """Reserve the study's set, or draw the next generation where the current one is spent for it."""
-        study, manifest = self._study(cell), self._manifest(cell)
+        study = self._study(cell)
         self._tables.refuse_unusable(study, cell.population)
-        self._refuse_a_lost_history()
-        held = self._set_for(cell)
-        if held is None or self._due_for_another(cell, held):
-            held = self._reserve(cell)
-        self.ledger.register(held.holdout_id, self._registrations(cell, held), run_id=self.run_id or None)
-        declared = self._declared_on(cell, held)
-        state = self._state(cell, held)
-        mine = self._registration(study, held, cell.population)
-        facts = HoldoutFacts(
-            holdout_id=held.holdout_id,
-            generation=held.generation,
-            registered=state.state != "reused",
-            why_not=state.why if state.state == "reused" else None,
-            spent=len(self.ledger.spent_in(held.holdout_id, mine)),
-        )
-        assert manifest.digest == declared.manifest.digest
+        self._refuse_a_broken_history()
+        held = self.sets.serving(cell)
+        if held is None or self._due_for_another(study, held):
+            held = self._draw(cell)
+        self.ledger.register(held.holdout_id, self.sets.registrations(cell, held), run_id=self.run_id or None)
+        declared, facts = self._declared_on(cell, held), self.sets.facts(study, held)
         return self._stored_tables(
             holdout_reservation(study, declared.strata, drawn_of(held), facts, declared.digests())
         )
@@ -210,14 +190,15 @@ class Ladder:
         m = max(
             1, int((figure(agreement, "configurations_registered") or 0) + (figure(agreement, "earlier_attempts") or 0))
         )
-        digests = self._declared_on(cell, held).digests(_digests(above))
-        return self._stored_tables(threshold_check(study, agreement, self._table(agreement, "rows"), m, digests))
+        declared = self._declared_on(cell, held)
+        rows, digests = self._table(agreement, "rows"), declared.digests(_digests(above))
+        return self._stored_tables(threshold_check(study, declared.strata, agreement, rows, m, digests))
 
     def published_record(self, cell: Cell, **above: pd.DataFrame) -> Evidence:
         """Build the record, judge it, and only then write it with its ledger entry."""
         held = self._held(above["holdout_reservation"])
         declared = self._declared_on(cell, held)
-        state = self._state(cell, held)
+        state = self.sets.state(declared.study, held)
         given = self._given(cell, declared, held, self._opening_in(above["scorer_agreement"]))
         made = publication_evidence(
             declared,
@@ -239,13 +220,13 @@ class Ladder:
         Its reads and its opening are events of the ledger, and it does not count among the attempts.
         """
         study = self._study(cell)
-        held = self._set_for(cell) or self._reserve(cell)
-        self.ledger.register(held.holdout_id, self._registrations(cell, held), run_id=self.run_id or None)
+        held = self.sets.serving(cell) or self._draw(cell)
+        self.ledger.register(held.holdout_id, self.sets.registrations(cell, held), run_id=self.run_id or None)
         declared = self._declared_on(cell, held)
         labels = self._labels(cell, {item.item_id for item in held.items})
         scores = self._scores(study, cell.population, {item.item_id for item in held.items})
         self.ledger.ingest_labels(held.holdout_id, study.name, labels.digest, run_id=self.run_id or None)
-        state = self._state(cell, held)
+        state = self.sets.state(study, held)
         ready = readiness(set(labels.frame["item_id"]), scores.frame)
         if study.supports_status and ready.decided >= FEWEST_USABLE_PAIRS and state.state != "reused":
             raise InputError(
@@ -318,11 +299,11 @@ class Ladder:
     def stale_parts(self, cell: Cell, asset: str, rows: pd.DataFrame) -> list[str]:
         """The parts in which stored evidence differs from what is declared now, or from the rungs above it."""
         stamps = stamped(rows)
-        serving = self._set_for(cell)
-        made_on = self._set_named(stamps.get("set")) or serving
-        now = self._declaration(self._study(cell), cell.population, made_on).digests()
+        serving, stamped_set = self.sets.serving(cell), stamps.get("set")
+        made_on = serving if stamped_set is None or not self.sets.knows(stamped_set) else self.sets.of_id(stamped_set)
+        now = self.sets.declared_on(self._study(cell), cell.population, made_on).digests()
         parts = [part for part, digest in now.items() if part != "set" and stamps.get(part) != digest]
-        if serving is None or serving.holdout_id != stamps.get("set"):
+        if serving is None or serving.holdout_id != stamped_set:
             parts.append("set")
         for above in MEASURING_RUNGS:
             used = stamps.get(f"above: {above}")
@@ -331,162 +312,31 @@ class Ladder:
                 parts.append(f"the evidence of {above}")
         return parts
 
-    def declared(self, cell: Cell) -> Declared | None:
-        """What is declared now for a cell on its set; None where it has no set that serves it."""
-        held = self._set_for(cell)
-        return None if held is None else self._declared_on(cell, held)
-
     # Sets
 
-    def _set_for(self, cell: Cell) -> HoldoutSet | None:
-        """The study's set, or None where one must be drawn.
-
-        A generation of this population version that the study has measured, else the oldest that still serves it: what
-        another study made draw does not move it. A generation that was drawn for a re-check replaces both.
-        """
-        study, manifest = self._study(cell), self._manifest(cell)
-        generations = [
-            header
-            for header in self.ledger.sets()
-            if (header.dimension, header.population) == (study.dimension, cell.population)
-        ]
-        held = [self._with_items(one.holdout_id) for one in generations if one.population_digest == manifest.digest]
-        states = [self._state(cell, one).state for one in held]
-        serving = [one for one, state in zip(held, states, strict=True) if state in _SERVES[study.holdout.role]]
-        if serving and serving[-1] is held[-1] and serving[-1].details.get(RECHECK):
-            return serving[-1]
-        measured = [one for one, state in zip(held, states, strict=True) if state == "measured"]
-        return next(iter([*reversed(measured), *serving]), None)
-
-    def _refuse_a_lost_history(self) -> None:
-        """A ledger without the opening that a record names was cut, rewritten or replaced: nothing may rest on it."""
-        lost = lost_openings(self.archive, {event.hash for event in self.ledger.events()})
-        if lost:
-            raise LedgerError(f"{lost[0]}; restore the ledger from a copy before anything is run")
-
-    def _due_for_another(self, cell: Cell, held: HoldoutSet) -> bool:
-        """Whether this run re-checks a measurement: that takes a set that nobody has looked at."""
-        return self._recheck and self._state(cell, held).state == "measured"
-
-    def _reserve(self, cell: Cell) -> HoldoutSet:
-        study, manifest = self._study(cell), self._manifest(cell)
-        current = self.ledger.current_set(study.dimension, cell.population)
-        generation = 1 if current is None else current.generation + 1
-        # On other items a table of scores is another configuration: what this one has measured is spent for it too.
-        frozen = [*self._registrations(cell, None), *self._registrations(cell, current)]
-        spent = self.ledger.spent_items(study.dimension, frozen)
-        frame = manifest.frame
-        spent_ids = {
-            item
-            for item, content in zip(frame["item_id"], frame["content_digest"], strict=True)
-            if spent.holds(item, content)
-        }
-        drawn = draw_holdout(
-            frame,
-            size=study.holdout.size,
-            seed=study.holdout.seed,
-            min_per_stratum=study.holdout.min_per_stratum,
-            named_items=self._named_items(cell),
-            spent=spent_ids,
-        )
-        if drawn.empty:
-            raise InputError(
-                f"no item of {cell.population!r} is left to reserve for {study.dimension!r}: "
-                f"all {len(spent_ids)} are spent",
-                expected="unspent items",
-                todo="add items to the population and to its manifest",
+    def _refuse_a_broken_history(self) -> None:
+        """Nothing may rest on a ledger that was edited, or that lacks the opening which a record names."""
+        problems = self.ledger.verify() or lost_openings(self.archive, {event.hash for event in self.ledger.events()})
+        if problems:
+            raise LedgerError(
+                f"{problems[0]}; restore the ledger from a copy before anything is run (`calib holdout verify` lists "
+                "every problem)"
             )
-        items = tuple(
-            ReservedItem(row["item_id"], row["content_digest"], row["stratum"], row["group"], row["rank"], row["named"])
-            for row in drawn.to_dict("records")
-        )
-        holdout_id = f"{study.dimension}@{cell.population}.g{generation}"
-        draw = SetDraw(
-            holdout_id,
-            study.dimension,
-            cell.population,
-            manifest.digest,
-            generation,
-            study.holdout.seed,
-            items,
-            {RECHECK: True} if self._recheck else {},
-        )
-        fresh = HoldoutSet(
-            holdout_id, study.dimension, cell.population, manifest.digest, generation, study.holdout.seed,
-            len(items), "", 0, {}, items,
-        )  # fmt: skip
-        self.ledger.reserve(draw, self._registrations(cell, fresh), run_id=self.run_id or None)
-        reserved = self.ledger.current_set(study.dimension, cell.population)
-        assert reserved is not None
-        return reserved
 
-    def _named_items(self, cell: Cell) -> int:
-        """The most that a study on this set needs labeled twice."""
-        return max(study.ceiling.min_items for study in self._studies_beside(cell))
+    def _due_for_another(self, study: Study, held: HoldoutSet) -> bool:
+        """Whether this run re-checks a measurement: that takes a set that nobody has looked at."""
+        return self._recheck and self.sets.state(study, held).state == "measured"
 
-    def _studies_beside(self, cell: Cell) -> list[Study]:
-        dimension = self._study(cell).dimension
-        return [
-            study
-            for study in self.project.studies.values()
-            if study.dimension == dimension and cell.population in study.data.populations
-        ]
-
-    def _registrations(self, cell: Cell, held: HoldoutSet | None) -> list[Registration]:
-        return [self._registration(study, held, cell.population) for study in self._studies_beside(cell)]
-
-    def _registration(self, study: Study, held: HoldoutSet | None, population: str) -> Registration:
-        declared = self._declaration(study, population, held)
-        return Registration(
-            study.name,
-            declared.configuration,
-            declared.plan,
-            declared.scores_digest,
-            study.supports_status,
-            study.holdout.role,
-        )
-
-    def _declaration(self, study: Study, population: str, held: HoldoutSet | None) -> Declared:
-        """What is declared on a set, as this run first saw it: all its rungs rest on the same declarations."""
-        key = (study.name, population, "" if held is None else held.holdout_id)
-        if key not in self._declarations:
-            scores = None if held is None else self._scores_digest(study, population, held)
-            rubric, manifest = self.project.rubric_text(study), self._tables.manifest(population)
-            self._declarations[key] = Declared(study, rubric, manifest, scores, key[2])
-        return self._declarations[key]
-
-    def _scores_digest(self, study: Study, population: str, held: HoldoutSet) -> str | None:
-        """The digest of a table's rows for the set; None where they are not there yet or cannot be read."""
-        try:
-            return self._scores(study, population, {item.item_id for item in held.items}).rows_digest
-        except InputError:
-            return None
-
-    def _state(self, cell: Cell, held: HoldoutSet) -> Any:
-        study = self._study(cell)
-        mine = self._registration(study, held, cell.population)
-        return self.ledger.state(
-            held.holdout_id,
-            study=study.name,
-            config_digest=mine.config_digest,
-            plan_digest=mine.plan_digest,
-            role=study.holdout.role,
-        )
+    def _draw(self, cell: Cell) -> HoldoutSet:
+        return self.sets.draw(cell, run_id=self.run_id or None, recheck=self._recheck)
 
     def _held(self, reservation: pd.DataFrame) -> HoldoutSet:
         holdout_id = fact(reservation, "holdout_set")
         assert holdout_id is not None
-        return self._with_items(holdout_id)
+        return self.sets.of_id(holdout_id)
 
-    def _set_named(self, holdout_id: str | None) -> HoldoutSet | None:
-        known = any(header.holdout_id == holdout_id for header in self.ledger.sets())
-        return self._with_items(holdout_id) if known and holdout_id is not None else None
-
-    def _with_items(self, holdout_id: str) -> HoldoutSet:
-        """A set of the ledger; it never changes, so it is read once."""
-        if holdout_id not in self._sets:
-            self._sets[holdout_id] = self.ledger.reserved_set(holdout_id)
-        return self._sets[holdout_id]
+    def _declared_on(self, cell: Cell, held: HoldoutSet) -> Declared:
+        return self.sets.declared_on(self._study(cell), cell.population, held)
 
     # Events
 
@@ -529,7 +379,7 @@ class Ladder:
                 declared.scores_digest or "",
                 purpose,
             ),
-            self._registrations(cell, held),
+            self.sets.registrations(cell, held),
             run_id=self.run_id or None,
         )
         if outcome.kind == "refused":
@@ -561,19 +411,10 @@ class Ladder:
         study = declared.study
         reserved = {item.item_id for item in held.items}
         labels = self._labels(cell, reserved)
-        state = self._state(cell, held)
-        mine = self._registration(study, held, cell.population)
-        facts = HoldoutFacts(
-            held.holdout_id,
-            held.generation,
-            registered=state.state != "reused",
-            why_not=state.why if state.state == "reused" else None,
-            spent=len(self.ledger.spent_in(held.holdout_id, mine)),
-        )
         return Given(
             declared=declared,
             drawn=drawn_of(held),
-            facts=facts,
+            facts=self.sets.facts(study, held),
             labels=labels,
             labels_file=labels.file_digest,
             provenance=label_provenance(study, labels.frame, held.reserved_at),
@@ -598,9 +439,6 @@ class Ladder:
     def _study(self, cell: Cell) -> Study:
         return self.project.studies[cell.study]
 
-    def _manifest(self, cell: Cell) -> Manifest:
-        return self._tables.manifest(cell.population)
-
     def _labels(self, cell: Cell, reserved: set[str]) -> Labels:
         return self._tables.labels(self._study(cell), cell.population, reserved)
 
@@ -610,9 +448,6 @@ class Ladder:
     def _panel(self, study: Study, population: str, drawn: pd.DataFrame) -> dict[str, Scores]:
         reserved = set(drawn["item_id"])
         return {scorer.id: self._tables.scores(study, population, reserved, scorer) for scorer in study.panel}
-
-    def _declared_on(self, cell: Cell, held: HoldoutSet) -> Declared:
-        return self._declaration(self._study(cell), cell.population, held)
 
     def _table(self, rows: pd.DataFrame, name: str) -> pd.DataFrame:
         digest = fact(rows, "table", name)
@@ -625,23 +460,6 @@ class Ladder:
             digest = self.store.put_table(frame)
             assert digest == fact(evidence.rows, "table", name)
         return evidence
-
-
-def drawn_of(held: HoldoutSet) -> pd.DataFrame:
-    """A set's items as the reservation drew them: ``item_id, stratum, group, content_digest, rank, named``."""
-    import pandas as pd
-
-    frame = pd.DataFrame(
-        {
-            "item_id": [item.item_id for item in held.items],
-            "stratum": [item.stratum for item in held.items],
-            "group": pd.Series([item.group for item in held.items], dtype="object"),
-            "content_digest": pd.Series([item.content_digest for item in held.items], dtype="object"),
-            "rank": [item.rank for item in held.items],
-            "named": [item.doubly for item in held.items],
-        }
-    )
-    return frame.sort_values(["stratum", "rank"], ignore_index=True)
 
 
 def label_provenance(study: Study, labels: pd.DataFrame, reserved_at: str) -> LabelProvenance:

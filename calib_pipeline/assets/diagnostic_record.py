@@ -1,8 +1,9 @@
 """Beside the ladder: what can be said of a study that can never be calibrated, labeled as such."""
 
+from calib_pipeline.cell import Cell
 from calib_pipeline.dagster_side.rung import ungated
 from calib_pipeline.evidence.evidence import Evidence
-from calib_pipeline.ladder import Cell, Ladder
+from calib_pipeline.ladder import Ladder
 
 
 @ungated

@@ -1,8 +1,9 @@
 """The first rung: a stratified random sample of the population, reserved before anything is measured on it."""
 
+from calib_pipeline.cell import Cell
 from calib_pipeline.dagster_side.rung import rung
 from calib_pipeline.evidence.evidence import Evidence
-from calib_pipeline.ladder import Cell, Ladder
+from calib_pipeline.ladder import Ladder
 
 
 @rung

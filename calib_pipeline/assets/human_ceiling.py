@@ -2,9 +2,10 @@
 
 import pandas as pd
 
+from calib_pipeline.cell import Cell
 from calib_pipeline.dagster_side.rung import rung
 from calib_pipeline.evidence.evidence import Evidence
-from calib_pipeline.ladder import Cell, Ladder
+from calib_pipeline.ladder import Ladder
 
 
 @rung

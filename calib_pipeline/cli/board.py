@@ -31,11 +31,11 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     from upath import UPath
 
     from calib_pipeline.board.page import board_page
+    from calib_pipeline.cell import Cell
     from calib_pipeline.cli.project_folder import open_project
     from calib_pipeline.cli.status import read_statuses
     from calib_pipeline.cli.validate import say_blocked, say_faults
     from calib_pipeline.evidence_store import write_atomically
-    from calib_pipeline.ladder import Cell
     from calib_pipeline.status.standing import open_ledger
 
     project = open_project(arguments.project)

@@ -265,10 +265,13 @@ def plain_labels(project: Project, ledger: Ledger, holdout_id: str) -> pd.DataFr
 
 
 def _states(project: Project, ledger: Ledger, header: SetHeader) -> list[dict[str, str]]:
-    from calib_pipeline.status.own_account import state_on
+    from calib_pipeline.holdout_sets import HoldoutSets
+    from calib_pipeline.table_cache import TableCache
 
+    sets = HoldoutSets(project, ledger, TableCache(project))
+    held = sets.of_id(header.holdout_id)
     return [
-        {"holdout_id": header.holdout_id, "study": study.name, **asdict(state_on(project, ledger, study, header))}
+        {"holdout_id": header.holdout_id, "study": study.name, **asdict(sets.state(study, held))}
         for study in project.studies.values()
         if study.dimension == header.dimension and header.population in study.data.populations
     ]

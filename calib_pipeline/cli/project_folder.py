@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from calib_pipeline.errors import InputError
 
 if TYPE_CHECKING:
-    from calib_pipeline.ladder import Cell
+    from calib_pipeline.cell import Cell
     from calib_pipeline.studies.project import Project
 
 VARIABLE = "CALIB_PROJECT"
@@ -60,7 +60,7 @@ def asked_cells(project: Project, study: str | None, population: str | None) -> 
     InputError
         When a name is unknown, with the nearest known one; when the study is blocked; or when nothing is declared.
     """
-    from calib_pipeline.ladder import Cell
+    from calib_pipeline.cell import Cell
 
     if study is not None:
         known_study(project, study)
@@ -95,7 +95,7 @@ def one_cell(project: Project, study: str, population: str) -> Cell:
     InputError
         When one is unknown, or the study is not declared on the population.
     """
-    from calib_pipeline.ladder import Cell
+    from calib_pipeline.cell import Cell
 
     known_study(project, study)
     known_population(project, population, study)

@@ -11,8 +11,8 @@ from calib_pipeline.cli.console import Console
 from calib_pipeline.cli.exit_codes import WRONG_INPUT, worst
 
 if TYPE_CHECKING:
+    from calib_pipeline.cell import Cell
     from calib_pipeline.dagster_side.climbing import CellResult
-    from calib_pipeline.ladder import Cell
     from calib_pipeline.status.counts import Counts
     from calib_pipeline.studies.project import Project
 
@@ -40,6 +40,9 @@ def add(commands: Any, everywhere: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--study", metavar="S", help="this study only")
     parser.add_argument("--population", metavar="P", help="this population only")
+    parser.add_argument(
+        "--recheck", action="store_true", help="measure again what was measured, on items that nobody looked at"
+    )
     parser.set_defaults(command=run)
 
 
@@ -59,12 +62,12 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         console.say("other studies of this project are invalid (`calib validate`); they do not touch this one")
 
     before = what_is_left(project)
-    climbed = climb(project, cells, console)
+    climbed = climb(project, cells, console, recheck=arguments.recheck)
     changed = changes(before, what_is_left(project))
     return report(project, climbed, changed, console)
 
 
-def climb(project: Project, cells: Sequence[Cell], console: Console) -> list[Climbed]:
+def climb(project: Project, cells: Sequence[Cell], console: Console, *, recheck: bool) -> list[Climbed]:
     """Climb each cell as one run, and record what can be said of those that earn no status."""
     from calib_pipeline.dagster_side.climbing import climb_cell
     from calib_pipeline.dagster_side.instance import project_instance
@@ -73,7 +76,7 @@ def climb(project: Project, cells: Sequence[Cell], console: Console) -> list[Cli
     with project_instance(project.root) as instance, console.progress(len(cells), "climbing") as progress:
         for cell in cells:
             progress.starts(f"{cell.study} on {cell.population}")
-            result = climb_cell(project, cell, instance)
+            result = climb_cell(project, cell, instance, recheck=recheck)
             counts, pairs = counted(project, cell)
             if result.status == "stopped" and wants_diagnostic(project, cell, pairs):
                 result = _after(result, project, cell, instance)

@@ -10,7 +10,7 @@ from calib_pipeline.cli.console import Console
 from calib_pipeline.cli.exit_codes import REACHED, STOPPED, WRONG_INPUT, worst
 
 if TYPE_CHECKING:
-    from calib_pipeline.ladder import Cell
+    from calib_pipeline.cell import Cell
     from calib_pipeline.status.cell_status import CellStatus
     from calib_pipeline.studies.project import Project
 

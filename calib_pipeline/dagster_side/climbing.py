@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,10 +18,10 @@ from calib_pipeline.dagster_side.evidence_io import EVIDENCE_IO_MANAGER
 from calib_pipeline.dagster_side.ladder_resource import LADDER, ladder_resource
 from calib_pipeline.dagster_side.partitions import add_cells, cell_key, declared_cell
 from calib_pipeline.dagster_side.run_history import cheap_history
-from calib_pipeline.dagster_side.run_tags import CLIMBING_TAGS
+from calib_pipeline.dagster_side.run_tags import CLIMBING_TAGS, RECHECK_TAG
 
 if TYPE_CHECKING:
-    from calib_pipeline.ladder import Cell
+    from calib_pipeline.cell import Cell
     from calib_pipeline.studies.project import Project
 
 PROCESS = "calib/process"
@@ -46,8 +46,8 @@ class CellResult:
     fault: Exception | None = None
 
 
-def climb_cell(project: Project, cell: Cell, instance: dg.DagsterInstance) -> CellResult:
-    """Climb the ladder of one cell, as one run, in this process.
+def climb_cell(project: Project, cell: Cell, instance: dg.DagsterInstance, *, recheck: bool = False) -> CellResult:
+    """Climb the ladder of one cell, as one run, in this process; a re-check measures on the next generation.
 
     Rungs that were finished by a run that died are made again: the opening of a set is then a repeat, so nothing is
     lost and no number changes.
@@ -57,7 +57,7 @@ def climb_cell(project: Project, cell: Cell, instance: dg.DagsterInstance) -> Ce
     InputError
         The cell is not declared, or blocked by an invalid study.
     """
-    return _run(project, cell, instance, "ladder", CHAIN)
+    return _run(project, cell, instance, "ladder", CHAIN, {RECHECK_TAG: "yes"} if recheck else {})
 
 
 def diagnose_cell(project: Project, cell: Cell, instance: dg.DagsterInstance) -> CellResult:
@@ -68,7 +68,7 @@ def diagnose_cell(project: Project, cell: Cell, instance: dg.DagsterInstance) ->
     InputError
         The cell is not declared, or blocked by an invalid study.
     """
-    return _run(project, cell, instance, "diagnostic", (diagnostic_record,))
+    return _run(project, cell, instance, "diagnostic", (diagnostic_record,), {})
 
 
 def _run(
@@ -77,6 +77,7 @@ def _run(
     instance: dg.DagsterInstance,
     job: str,
     assets: tuple[dg.AssetsDefinition, ...],
+    tags: Mapping[str, str],
 ) -> CellResult:
     key = cell_key(cell)
     declared_cell(project, key)
@@ -100,7 +101,7 @@ def _run(
                 instance=instance,
                 partition_key=key,
                 run_id=run_id,
-                tags={**CLIMBING_TAGS, PROCESS: _this_process()},
+                tags={**CLIMBING_TAGS, PROCESS: _this_process(), **tags},
             )
         except Exception as error:
             return _stopped(cell, instance, run_id, error)

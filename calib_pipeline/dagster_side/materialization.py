@@ -14,7 +14,8 @@ from calib_pipeline.schemas import GATES
 if TYPE_CHECKING:
     import pandas as pd
 
-    from calib_pipeline.ladder import Cell, Ladder
+    from calib_pipeline.cell import Cell
+    from calib_pipeline.ladder import Ladder
 
 HOLDS = "holds"
 

@@ -9,7 +9,7 @@ import dagster as dg
 from calib_pipeline.errors import InputError
 
 if TYPE_CHECKING:
-    from calib_pipeline.ladder import Cell
+    from calib_pipeline.cell import Cell
     from calib_pipeline.studies.project import Project
 
 POPULATIONS = dg.DynamicPartitionsDefinition(name="calib_populations")
@@ -33,7 +33,7 @@ def declared_cell(project: Project, partition_key: str) -> Cell:
     InputError
         The pair is not declared; it says which populations the study is declared on, or why the study is blocked.
     """
-    from calib_pipeline.ladder import Cell
+    from calib_pipeline.cell import Cell
 
     population, _, study = partition_key.partition("|")
     if (study, population) in project.cells():

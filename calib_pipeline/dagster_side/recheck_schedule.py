@@ -24,7 +24,7 @@ def recheck_schedule(open_project: Callable[[], Project], cron: str) -> dg.Sched
     InputError
         ``cron`` is no cron expression.
     """
-    from calib_pipeline.ladder import Cell
+    from calib_pipeline.cell import Cell
 
     try:
 

@@ -14,7 +14,7 @@ import numpy as np
 from calib_pipeline.digests import digest_frame
 from calib_pipeline.evidence.evidence import Evidence, EvidenceRows
 from calib_pipeline.evidence.holdout_reservation import stamp
-from calib_pipeline.evidence.next_steps import LABEL_MORE, labels_wanted, values_wanted
+from calib_pipeline.evidence.next_steps import LABEL_MORE, Sampling, labels_wanted, values_wanted
 from calib_pipeline.measurement import continuous, pairs
 from calib_pipeline.measurement.alpha import ALPHA, alpha_block
 from calib_pipeline.measurement.directional import RATES, decided_summaries, error_rate, people_cells
@@ -77,7 +77,7 @@ def human_ceiling(
     blocks = _people_blocks(study, ceiling, measure)
     figures = Figures(blocks, ceiling.design, plan, set(blocks))
     gated = figures.figure("alpha", ALPHA) if by_alpha else figures.figure(ONE_OTHER, study.headline)
-    _gated(rows, study, ceiling, gated)
+    _gated(rows, study, ceiling, gated, Sampling("ceiling.min_items", sum(strata.values())))
     for scope in (ONE_OTHER, THE_OTHERS):
         for statistic in measure.statistics:
             _add(rows, "human_agreement", figures.figure(scope, statistic), scope=scope)
@@ -157,7 +157,7 @@ def _add(rows: EvidenceRows, name: str, figure: Figure, *, scope: str) -> None:
     rows.figure(name, figure.estimate, scope=scope, gate=figure.gate, units=figure.units)
 
 
-def _gated(rows: EvidenceRows, study: Study, labels: Labels, figure: Figure) -> None:
+def _gated(rows: EvidenceRows, study: Study, labels: Labels, figure: Figure, sampling: Sampling) -> None:
     """The figure that the gate reads, how it stands to the floor, and what to do where it does not clear it."""
     estimate, gate, floor = figure.estimate, figure.gate, study.ceiling.floor
     note: str | None
@@ -174,7 +174,7 @@ def _gated(rows: EvidenceRows, study: Study, labels: Labels, figure: Figure) -> 
         standing, note = "missed", "sharpen the rubric and label again: below this floor two people read two rubrics"
     else:
         standing = "not yet demonstrated"
-        note = labels_wanted(estimate.value, gate.low, gate.high, floor, estimate.n)
+        note = labels_wanted(estimate.value, gate.low, gate.high, floor, estimate.n, clears=True, sampling=sampling)
     rows.figure(
         "ceiling", replace(estimate, note=note), scope="people", bar=floor, gate=gate, units=figure.units, text=standing
     )

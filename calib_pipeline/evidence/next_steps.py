@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from calib_pipeline.statistics import wilson
@@ -17,12 +18,39 @@ ENOUGH_OF_A_VALUE = 10
 """Items with a value that one wants to see before anything is said of it."""
 
 
-def labels_wanted(value: float, low: float, high: float, bar: float, n: float) -> str | None:
-    """How many more labels would decide a figure whose interval contains the bar; None where no number does."""
+@dataclass(frozen=True)
+class Sampling:
+    """Where more labels would come from: the key that sizes the next set, and the items of the population."""
+
+    key: str
+    population: int
+
+
+def labels_wanted(
+    value: float, low: float, high: float, bar: float, n: float, *, clears: bool, sampling: Sampling
+) -> str | None:
+    """How many labels would decide a figure whose interval contains the bar; None where no number does.
+
+    Labels that were read are spent for a changed plan, so that the labels which decide are those of the next set.
+
+    Parameters
+    ----------
+    n
+        The labeled items behind the figure.
+    clears
+        Whether the estimate lies on the side of the bar that the gate asks for.
+    """
     wanted = labels_to_decide(value, low, high, bar, n)
     if wanted is None:
         return None
-    return f"label about {max(wanted - math.floor(n), 1)} more items: at the present estimate {wanted} decide it"
+    labeled = math.floor(n)
+    decide = f"at the present estimate {wanted} labels decide it, {max(wanted - labeled, 1)} more than now"
+    if not clears:
+        return f"{decide}, and against the scorer: improve it, or decide otherwise"
+    left = sampling.population - labeled
+    if wanted > left:
+        return f"{decide}: add items to the population, which has {sampling.population}, and then raise {sampling.key}"
+    return f"{decide}: raise {sampling.key}, and label the set that is drawn then"
 
 
 def values_wanted(study: Study, labels: Labels) -> str:

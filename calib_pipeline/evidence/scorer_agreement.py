@@ -14,7 +14,7 @@ import numpy as np
 
 from calib_pipeline.evidence.evidence import Evidence, EvidenceRows
 from calib_pipeline.evidence.holdout_reservation import stamp
-from calib_pipeline.evidence.next_steps import labels_wanted, values_wanted
+from calib_pipeline.evidence.next_steps import Sampling, labels_wanted, values_wanted
 from calib_pipeline.measurement import continuous, pairs
 from calib_pipeline.measurement.comparators import (
     comparator_blocks,
@@ -158,7 +158,8 @@ def scorer_agreement(
     _directional(rows, met, plan)
     _against_label_noise(rows, met, ceiling, plan)
     _panel(rows, met, panel, plan)
-    _differences(rows, study, met, figures, sorted(beaten), plan)
+    sampling = Sampling("holdout.size", sum(strata.values()))
+    _differences(rows, met, figures, sorted(beaten), plan, sampling)
     rows.table("rows", met.rows())
     return rows.build()
 
@@ -406,9 +407,10 @@ def _panel(rows: EvidenceRows, met: Meeting, panel: Mapping[str, pd.DataFrame], 
 
 
 def _differences(
-    rows: EvidenceRows, study: Study, met: Meeting, figures: Figures, comparators: list[str], plan: IntervalPlan
+    rows: EvidenceRows, met: Meeting, figures: Figures, comparators: list[str], plan: IntervalPlan, sampling: Sampling
 ) -> None:
     """The paired difference to every comparator, which the gate reads; agreement and cost beside it."""
+    study = met.study
     costs = Costs(study.decision.cost_false_accept.value, study.decision.cost_false_reject.value)
     cost_figures = CostFigures(met.shares(), met.labels.design, costs, plan)
     simple = "percent_agreement" if study.scale.levels is not None else "within_tolerance"
@@ -417,7 +419,7 @@ def _differences(
         figure = figures.difference(LABELED, name, study.headline, at_least_zero=True)
         rows.figure(
             "difference",
-            _advised(figure, met),
+            _advised(figure, met, sampling),
             scope=name,
             gate=figure.gate,
             units=figure.units,
@@ -438,7 +440,7 @@ def _verdict(figure: Figure) -> str:
     return "lost" if estimate.value <= 0 or gate.high <= 0 else "not yet demonstrated"
 
 
-def _advised(figure: Figure, met: Meeting) -> Estimate:
+def _advised(figure: Figure, met: Meeting, sampling: Sampling) -> Estimate:
     """The difference with what to do next as its note, where the comparator is not beaten."""
     estimate, gate = figure.estimate, figure.gate
     if estimate.value is None:
@@ -447,5 +449,6 @@ def _advised(figure: Figure, met: Meeting) -> Estimate:
     if verdict == "lost":
         return replace(estimate, note="candidate for removal: it carries no more signal than this comparator")
     if verdict == "not yet demonstrated" and gate is not None and gate.low is not None and gate.high is not None:
-        return replace(estimate, note=labels_wanted(estimate.value, gate.low, gate.high, 0.0, estimate.n))
+        wanted = labels_wanted(estimate.value, gate.low, gate.high, 0.0, estimate.n, clears=True, sampling=sampling)
+        return replace(estimate, note=wanted)
     return estimate

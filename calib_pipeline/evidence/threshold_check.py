@@ -11,7 +11,7 @@ import numpy as np
 
 from calib_pipeline.evidence.evidence import Evidence, EvidenceRows
 from calib_pipeline.evidence.holdout_reservation import stamp
-from calib_pipeline.evidence.next_steps import LABEL_MORE, labels_wanted
+from calib_pipeline.evidence.next_steps import LABEL_MORE, Sampling, labels_wanted
 from calib_pipeline.evidence.scorer_agreement import LABELED
 from calib_pipeline.measurement.directional import CostFigures, Costs, cells, cost_shares, decisions
 from calib_pipeline.measurement.figures import Figure, IntervalPlan
@@ -25,8 +25,12 @@ if TYPE_CHECKING:
 TRIVIAL: tuple[Literal["accept all", "reject all"], ...] = ("accept all", "reject all")
 
 
+UNCLEARABLE = "improve the scorer, or decide otherwise: more labels do not clear this"
+
+
 def threshold_check(
     study: Study,
+    strata: Mapping[str, int],
     agreement: pd.DataFrame,
     rows_table: pd.DataFrame,
     m: int,
@@ -36,6 +40,8 @@ def threshold_check(
 
     Parameters
     ----------
+    strata
+        Items of the population in each stratum.
     agreement
         The evidence of `scorer_agreement`, whose figures a declared floor reads.
     rows_table
@@ -68,21 +74,35 @@ def threshold_check(
         rows.count("budget", decision.budget, bar=trivial[cheaper], text=cheaper)
 
     cost = figures.expected_cost("scorer")
+    sampling = Sampling("holdout.size", sum(strata.values()))
     against_budget = "no budget declared" if decision.budget is None else _standing(cost, decision.budget)
-    _add(rows, "expected_cost", cost, scope="scorer", bar=decision.budget, standing=against_budget)
+    _add(rows, "expected_cost", cost, sampling, scope="scorer", bar=decision.budget, standing=against_budget)
     for name in TRIVIAL:
         difference = figures.instead_of("scorer", name)
-        _add(rows, "cost_difference", difference, scope=name, bar=0.0, standing=_standing(difference, 0.0))
+        _add(rows, "cost_difference", difference, sampling, scope=name, bar=0.0, standing=_standing(difference, 0.0))
     if decision.floor is not None:
-        _floor(rows, study, agreement)
+        _floor(rows, study, agreement, sampling)
     return rows.build()
 
 
-def _add(rows: EvidenceRows, name: str, figure: Figure, *, scope: str, bar: float | None, standing: str) -> None:
+def _add(
+    rows: EvidenceRows,
+    name: str,
+    figure: Figure,
+    sampling: Sampling,
+    *,
+    scope: str,
+    bar: float | None,
+    standing: str,
+) -> None:
     estimate, gate = figure.estimate, figure.gate
     if bar is not None and standing != "cleared":
-        limits = (None, None) if gate is None else (gate.low, gate.high)
-        estimate = replace(estimate, note=_next_step(standing, estimate.value, *limits, bar, estimate.n))
+        note = UNCLEARABLE if standing == "missed" else LABEL_MORE
+        if standing == "not yet demonstrated":
+            assert estimate.value is not None and gate is not None and gate.low is not None and gate.high is not None
+            clears = estimate.value < bar
+            note = _wanted(estimate.value, gate.low, gate.high, bar, estimate.n, clears=clears, sampling=sampling)
+        estimate = replace(estimate, note=note)
     rows.figure(name, estimate, scope=scope, bar=bar, gate=gate, units=figure.units, text=standing)
 
 
@@ -96,16 +116,12 @@ def _standing(figure: Figure, bar: float) -> str:
     return "missed" if gate.low >= bar else "not yet demonstrated"
 
 
-def _next_step(standing: str, value: float | None, low: float | None, high: float | None, bar: float, n: float) -> str:
-    if standing == "missed":
-        return "improve the scorer, or decide otherwise: more labels do not clear this"
-    if value is None or low is None or high is None:
-        return LABEL_MORE
-    wanted = labels_wanted(value, low, high, bar, n)
+def _wanted(value: float, low: float, high: float, bar: float, n: float, *, clears: bool, sampling: Sampling) -> str:
+    wanted = labels_wanted(value, low, high, bar, n, clears=clears, sampling=sampling)
     return wanted or "the estimate lies on the bar: no number of labels decides it"
 
 
-def _floor(rows: EvidenceRows, study: Study, agreement: pd.DataFrame) -> None:
+def _floor(rows: EvidenceRows, study: Study, agreement: pd.DataFrame, sampling: Sampling) -> None:
     """A declared coefficient floor; it adds to the cost and never replaces it."""
     floor = study.decision.floor
     assert floor is not None
@@ -125,13 +141,14 @@ def _floor(rows: EvidenceRows, study: Study, agreement: pd.DataFrame) -> None:
     value, low, high = (
         None if math.isnan(row[column]) else row[column] for column in ("value", "gate_low", "gate_high")
     )
-    if value is None or low is None:
+    note = row["note"]
+    if value is None or low is None or high is None:
         standing = "undefined"
     elif low >= floor.at_least:
         standing = "cleared"
+    elif high < floor.at_least:
+        standing, note = "missed", UNCLEARABLE
     else:
-        standing = "missed" if high is not None and high < floor.at_least else "not yet demonstrated"
-    note = row["note"]
-    if standing in ("missed", "not yet demonstrated"):
-        note = _next_step(standing, value, low, high, floor.at_least, row["n"])
+        standing, clears = "not yet demonstrated", value >= floor.at_least
+        note = _wanted(value, low, high, floor.at_least, row["n"], clears=clears, sampling=sampling)
     rows.row(row | {"name": "floor", "bar": floor.at_least, "text": standing, "note": note})

@@ -14,7 +14,8 @@ from calib_pipeline.evidence.evidence import Evidence
 from calib_pipeline.evidence.holdout_reservation import HoldoutFacts
 from calib_pipeline.evidence.scorer_agreement import Opening
 from calib_pipeline.evidence_store import DamagedEvidence, EvidenceStore, read_parquet
-from calib_pipeline.ladder import drawn_of, label_provenance
+from calib_pipeline.holdout_sets import drawn_of
+from calib_pipeline.ladder import label_provenance
 from calib_pipeline.ledger import Ledger, LedgerError
 from calib_pipeline.records.archive import RecordArchive, readable_record, software_versions
 from calib_pipeline.records.publication import differences

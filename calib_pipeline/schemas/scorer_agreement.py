@@ -38,8 +38,8 @@ SCORER_AGREEMENT = Gate(
             "opening",
             says("measurement"),
             "the set was not opened as a measurement of this configuration: {note}",
-            "where labels or scores changed since the measurement, put back what was measured; a changed configuration "
-            "or plan gets the next generation when the reservation is run again",
+            "put back the labels and scores that were measured, or measure again on unspent items with `calib run "
+            "--recheck`; a changed configuration or plan gets them when the reservation is run again",
         ),
         Condition(
             "every_statistic_has_an_interval",

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from calib_pipeline.cell import Cell
 from calib_pipeline.errors import InputError
 from calib_pipeline.evidence.evidence import figure
 from calib_pipeline.evidence.scorer_agreement import FEWEST_USABLE_PAIRS
 from calib_pipeline.evidence_store import DamagedEvidence
-from calib_pipeline.ladder import Cell, Ladder
+from calib_pipeline.ladder import Ladder
 from calib_pipeline.schemas import GATES, RUNGS, Reason, Rung
 from calib_pipeline.status.changes import HELD_OUT_SET, changed_since_evidence, changed_since_record
 from calib_pipeline.status.figures import Headline, headline_of

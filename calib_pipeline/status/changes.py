@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from calib_pipeline.cell import Cell
 from calib_pipeline.chain import Declared, stamped
-from calib_pipeline.errors import InputError
-from calib_pipeline.ladder import Cell, Ladder
+from calib_pipeline.ladder import Ladder
 from calib_pipeline.studies.digests import changed_parts, configuration_parts, plan_parts
-from calib_pipeline.table_cache import TableCache
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +27,7 @@ def changed_since_record(ladder: Ladder, cell: Cell, record: Mapping[str, Any]) 
         When the population's table or the rubric cannot be read.
     """
     study = ladder.project.studies[cell.study]
-    now = _declared_on(ladder, cell, record["holdout"]["set"])
+    now = ladder.sets.declared_on(study, cell.population, ladder.sets.of_id(record["holdout"]["set"]))
     parts = _configuration(record, now) + _plan(record, study)
     if now.manifest.digest != record["population"]["digest"]:
         parts.append("population")
@@ -53,7 +52,7 @@ def changed_since_evidence(
     holdout_id = stamps.get("set")
     if holdout_id is None:
         return (HELD_OUT_SET,)
-    now = _declared_on(ladder, cell, holdout_id)
+    now = ladder.sets.declared_on(study, cell.population, ladder.sets.of_id(holdout_id))
     differ = [part for part, digest in now.digests().items() if stamps.get(part) != digest]
     if record is not None and "configuration" in differ and record["scorer"]["digest"] == stamps.get("configuration"):
         differ = [part for part in differ if part not in ("configuration", "rubric", "scores")]
@@ -65,18 +64,6 @@ def changed_since_evidence(
         differ = [part for part in differ if part != "plan"] + _plan(record, study)
     above = [part for part in ladder.stale_parts(cell, asset, rows) if part.startswith("the evidence of ")]
     return tuple(dict.fromkeys([*differ, *above])) or (HELD_OUT_SET,)
-
-
-def _declared_on(ladder: Ladder, cell: Cell, holdout_id: str) -> Declared:
-    """What is declared now, as it would be measured on a set that stands."""
-    study, tables = ladder.project.studies[cell.study], TableCache(ladder.project)
-    reserved = {item.item_id for item in ladder.ledger.items(holdout_id)}
-    try:
-        scores = tables.scores(study, cell.population, reserved).rows_digest
-    except InputError:
-        scores = None
-    manifest = tables.manifest(cell.population)
-    return Declared(study, ladder.project.rubric_text(study), manifest, scores, holdout_id)
 
 
 def _configuration(record: Mapping[str, Any], now: Declared) -> list[str]:

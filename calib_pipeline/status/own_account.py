@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from calib_pipeline.chain import Declared
+from calib_pipeline.cell import Cell
 from calib_pipeline.errors import InputError, ReviewUnavailable
 from calib_pipeline.evidence.annotations import annotations as label_evidence
 from calib_pipeline.evidence.baseline_comparators import FEWEST_DISTINCT_VALUES, KINDS, MOST_MISSING
 from calib_pipeline.evidence.evidence import Evidence, EvidenceRows
 from calib_pipeline.evidence.scorer_agreement import Readiness, readiness
-from calib_pipeline.ladder import Cell, Ladder, drawn_of, label_provenance
+from calib_pipeline.holdout_sets import drawn_of
+from calib_pipeline.ladder import Ladder, label_provenance
 from calib_pipeline.ledger import HoldoutSet
 from calib_pipeline.measurement.comparators import heuristic_name, is_length
 from calib_pipeline.sampling import SHARE_OF_NAMED
@@ -24,8 +25,7 @@ from calib_pipeline.table_cache import TableCache
 if TYPE_CHECKING:
     import pandas as pd
 
-    from calib_pipeline.ledger import Ledger, SetState
-    from calib_pipeline.ledger.sets import SetHeader
+    from calib_pipeline.ledger import SetState
     from calib_pipeline.studies.project import Project
     from calib_pipeline.studies.study import Study
     from calib_pipeline.tables.annotations import Labels
@@ -61,7 +61,7 @@ def brought(project: Project, ladder: Ladder | None, cell: Cell) -> Brought:
     manifest = labels = scores = held = state = None
     try:
         manifest = tables.manifest(cell.population)
-        held = None if ladder is None else _set_of(ladder, cell)
+        held = None if ladder is None else ladder.sets.serving(cell) or ladder.sets.newest(cell)
     except InputError as fault:
         unread.append(str(fault))
     if ladder is not None and held is not None and manifest is not None:
@@ -75,45 +75,10 @@ def brought(project: Project, ladder: Ladder | None, cell: Cell) -> Brought:
         except InputError as fault:
             unread.append(str(fault))
         try:
-            state = state_on(project, ladder.ledger, study, held)
+            state = ladder.sets.state(study, held)
         except InputError as fault:
             unread.append(str(fault))
     return Brought(manifest, held, state, labels, scores, tuple(unread))
-
-
-def state_on(project: Project, ledger: Ledger, study: Study, held: SetHeader) -> SetState:
-    """What a set is for a study as declared now.
-
-    Raises
-    ------
-    InputError
-        When the population's table or the rubric cannot be read.
-    """
-    tables = TableCache(project)
-    reserved = {item.item_id for item in ledger.items(held.holdout_id)}
-    try:
-        scores = tables.scores(study, held.population, reserved).rows_digest
-    except InputError:
-        scores = None
-    manifest = tables.manifest(held.population)
-    declared = Declared(study, project.rubric_text(study), manifest, scores, held.holdout_id)
-    return ledger.state(
-        held.holdout_id,
-        study=study.name,
-        config_digest=declared.configuration,
-        plan_digest=declared.plan,
-        role=study.holdout.role,
-    )
-
-
-def _set_of(ladder: Ladder, cell: Cell) -> HoldoutSet | None:
-    study, ledger = ladder.project.studies[cell.study], ladder.ledger
-    declared = ladder.declared(cell)
-    current = ledger.current_set(study.dimension, cell.population)
-    if declared is None or current is None or current.holdout_id == declared.holdout_id:
-        return current
-    header = next(header for header in ledger.sets() if header.holdout_id == declared.holdout_id)
-    return HoldoutSet(**vars(header), items=ledger.items(header.holdout_id))
 
 
 def blocked(study: Study, tables: Brought) -> tuple[Reason, ...]:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from calib_pipeline.cell import Cell
 from calib_pipeline.errors import InputError, ReviewUnavailable
 from calib_pipeline.evidence.evidence import fact
 from calib_pipeline.evidence_store import DamagedEvidence
-from calib_pipeline.ladder import Cell, Ladder
+from calib_pipeline.ladder import Ladder
 from calib_pipeline.ledger import Ledger, NoLedgerYet
 from calib_pipeline.records.record import compact
 from calib_pipeline.schemas import GATES, Reason, Rung, Verdict

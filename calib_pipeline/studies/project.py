@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from calib_pipeline.errors import Faults, InputError
+from calib_pipeline.studies.addresses import absolute, ledger_address, store_address
 from calib_pipeline.studies.declared import Name, Reason, Section, Settings
 from calib_pipeline.studies.documents import Document, read_document
 from calib_pipeline.studies.faults import faults_of, nearest
@@ -17,7 +18,6 @@ from calib_pipeline.studies.study_files import TEXT_KEYS, as_faults, declared_te
 
 PROJECT_FILE = "calib.yaml"
 _SHARED_BY_SET = ("size", "seed", "min_per_stratum")
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
 class Population(Section):
@@ -97,7 +97,7 @@ class Project:
 
     def path(self, template: str, population: str) -> str:
         """The absolute path or URL of a table, ``{population}`` filled in."""
-        return _absolute(self.root, template.replace("{population}", population))
+        return absolute(self.root, template.replace("{population}", population))
 
 
 def load_project(root: Path) -> Project:
@@ -158,9 +158,9 @@ def _with_studies(root: Path, declared: ProjectFile, document: Document) -> Proj
     studies = {one.study.name: one.study for one in read if one.study is not None}
     return Project(
         root=root,
-        store=_absolute(root, declared.store),
-        ledger=_ledger(root, declared.ledger),
-        populations={name: _absolute(root, population.items) for name, population in declared.populations.items()},
+        store=store_address(root, declared.store, str(document.place(("store",)))),
+        ledger=ledger_address(root, declared.ledger, str(document.place(("ledger",)))),
+        populations={name: absolute(root, population.items) for name, population in declared.populations.items()},
         studies=studies,
         faults=_each_once(read),
         blocked=_blocked(studies, read),
@@ -286,16 +286,3 @@ def _blocked(studies: dict[str, Study], read: list[_Read]) -> dict[str, str]:
                 continue
             break
     return blocked
-
-
-def _absolute(root: Path, address: str) -> str:
-    return address if _URL.match(address) else str(root / address)
-
-
-def _ledger(root: Path, declared: str | None) -> str:
-    if declared is None:
-        return f"sqlite:///{root / '.calib' / 'ledger.db'}"
-    prefix = "sqlite:///"
-    if declared.startswith(prefix) and declared != prefix + ":memory:":
-        return f"{prefix}{root / declared.removeprefix(prefix)}"
-    return declared

@@ -96,7 +96,7 @@ def test_a_page_beside_a_fault_holds_what_is_valid(own_copy, calib):
 
 def test_a_page_of_made_up_statuses_is_escaped_everywhere():
     from calib_pipeline.board.page import board_page
-    from calib_pipeline.ladder import Cell
+    from calib_pipeline.cell import Cell
     from calib_pipeline.schemas import RUNGS
     from calib_pipeline.status.cell_status import CellStatus, RungState
     from calib_pipeline.status.figures import Figure, Headline

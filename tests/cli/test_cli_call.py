@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -154,6 +155,15 @@ def test_the_interrupt_of_dagster_is_an_interrupt(calib, declared, monkeypatch):
     assert calib("status", "--project", declared).code == 130
 
 
+@pytest.fixture
+def sigint_is_heard():
+    """Python's own handler, which a process that was started in the background does not have."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("sigint_is_heard")
 def test_an_interrupt_that_a_callback_swallowed_is_heard(calib, declared, monkeypatch):
     class Watched:
         pass

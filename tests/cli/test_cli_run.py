@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from small_project import ALONE, FEW, FITTED, GOOD, NOISE, POPULATION, RESERVED, SIZE, reserved_ids
 
+from calib_pipeline.cell import Cell
 from calib_pipeline.cli import run
 from calib_pipeline.errors import InputError, ReviewUnavailable
-from calib_pipeline.ladder import Cell
 
 
 def test_the_first_run_says_how_each_ladder_ended(climbed):

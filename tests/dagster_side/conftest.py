@@ -12,12 +12,12 @@ import pytest
 from answers_project import write_project
 
 from calib_pipeline.assets import CHAIN
+from calib_pipeline.cell import Cell
 from calib_pipeline.dagster_side.climbing import QUIET, climb_cell
 from calib_pipeline.dagster_side.evidence_io import EVIDENCE_IO_MANAGER
 from calib_pipeline.dagster_side.ladder_resource import ladder_resource
 from calib_pipeline.dagster_side.partitions import add_cells
 from calib_pipeline.evidence_store import EvidenceStore
-from calib_pipeline.ladder import Cell
 from calib_pipeline.studies.project import Project, load_project
 
 SPRING = "spring|rule"

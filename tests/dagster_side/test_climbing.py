@@ -13,11 +13,11 @@ import yaml
 from answers_project import write_study, write_tables
 from sqlalchemy import create_engine, text
 
+from calib_pipeline.cell import Cell
 from calib_pipeline.dagster_side.climbing import PROCESS, climb_cell, diagnose_cell
 from calib_pipeline.dagster_side.instance import dagster_home, project_instance
 from calib_pipeline.dagster_side.run_history import cheap_history
 from calib_pipeline.errors import InputError, ReviewUnavailable
-from calib_pipeline.ladder import Cell
 
 SPRING = Cell(study="rule", population="spring")
 KILLED = """\
@@ -25,7 +25,8 @@ import os, signal, sys
 from pathlib import Path
 from calib_pipeline.dagster_side.climbing import climb_cell
 from calib_pipeline.dagster_side.instance import project_instance
-from calib_pipeline.ladder import Cell, Ladder
+from calib_pipeline.cell import Cell
+from calib_pipeline.ladder import Ladder
 from calib_pipeline.studies.project import load_project
 Ladder.threshold_check = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 root = Path(sys.argv[1])

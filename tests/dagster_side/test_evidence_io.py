@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from answers_project import write_tables
 
+from calib_pipeline.cell import Cell
 from calib_pipeline.dagster_side.climbing import climb_cell
 from calib_pipeline.evidence_store import EvidenceStore
-from calib_pipeline.ladder import Cell, Ladder
+from calib_pipeline.ladder import Ladder
 
 BELOW = ["annotations"]
 

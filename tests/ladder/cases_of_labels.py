@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,7 @@ from climbs import Folder, reserved
 from gate_case import Case, declare, evidence_with
 from made_up_project import World, world_of
 
-from calib_pipeline.ladder import Ladder
+from calib_pipeline.holdout_sets import HoldoutSets
 
 # holdout_reservation
 
@@ -30,12 +29,7 @@ def _keep_the_set_of_now(patch: pytest.MonkeyPatch) -> None:
 
     Alone it would draw the next generation from unspent items instead.
     """
-    patch.setattr(Ladder, "_set_for", _newest_set)
-
-
-def _newest_set(ladder: Ladder, cell: Any) -> Any:
-    study = ladder.project.studies[cell.study]
-    return ladder.ledger.current_set(study.dimension, cell.population)
+    patch.setattr(HoldoutSets, "serving", HoldoutSets.newest)
 
 
 def _mark_fitted_behind_its_back(folder: Folder) -> None:

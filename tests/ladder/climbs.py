@@ -14,12 +14,13 @@ import pandas as pd
 from made_up_project import POPULATION, World
 
 from calib_pipeline.assets import CHAIN
+from calib_pipeline.cell import Cell
 from calib_pipeline.climb import Climb, climb
 from calib_pipeline.dagster_side.climbing import QUIET, climb_cell, diagnose_cell
 from calib_pipeline.dagster_side.evidence_io import EVIDENCE_IO_MANAGER
 from calib_pipeline.dagster_side.ladder_resource import LADDER, ladder_resource
 from calib_pipeline.dagster_side.partitions import add_cells, cell_key
-from calib_pipeline.ladder import Cell, Ladder
+from calib_pipeline.ladder import Ladder
 from calib_pipeline.ledger import Event
 from calib_pipeline.records.archive import RecordArchive, RecordEntry
 from calib_pipeline.sampling import draw_holdout
@@ -71,9 +72,9 @@ class Folder:
         shutil.copytree(self.root, root, dirs_exist_ok=True)
         return Folder(root, self.instance)
 
-    def climb(self, study: str = "judge", population: str = POPULATION) -> Run:
+    def climb(self, study: str = "judge", population: str = POPULATION, *, recheck: bool = False) -> Run:
         """Climb the ladder of a cell, as one run."""
-        result = climb_cell(self.project, Cell(study, population), self.instance)
+        result = climb_cell(self.project, Cell(study, population), self.instance, recheck=recheck)
         return self._run(result.run_id, result)
 
     def diagnose(self, study: str = "judge", population: str = POPULATION) -> Run:

@@ -12,7 +12,6 @@ from gate_case import declare
 from made_up_project import POPULATION, World, world_of
 
 from calib_pipeline.evidence.evidence import fact, figure
-from calib_pipeline.ladder import Cell, Ladder
 
 
 def reserved_now(folder: Folder, **cell: str) -> set[str]:
@@ -61,6 +60,28 @@ def test_labels_may_be_added_until_the_set_is_opened(
     assert len(folder.ladder.ledger.sets()) == 1
 
 
+@pytest.mark.parametrize(("key", "to", "kept"), [(("holdout", "size"), 200, 150), (("ceiling", "min_items"), 90, 150)])
+def test_a_set_that_nobody_read_is_drawn_again_where_more_is_asked_for(
+    key: tuple[str, ...], to: int, kept: int, tmp_path: Path, instance: dg.DagsterInstance, world: World
+) -> None:
+    """The draw is nested: what may be labeled already stays reserved."""
+    folder = folder_of(world, tmp_path, instance)
+    assert folder.run_alone("holdout_reservation").status == "ok"
+    first = reserved_now(folder)
+    declare(*key, to=to)(world)
+    world.write(folder.root)
+    for _ in range(2):
+        assert folder.run_alone("holdout_reservation").status == "ok"
+        assert len(folder.ladder.ledger.sets()) == 2
+    assert len(first & reserved_now(folder)) == kept
+    [_, second] = folder.ladder.ledger.sets()
+    asked = second.details["requested"]
+    assert (asked["size"], asked["named_items"]) == (
+        world.study["holdout"]["size"],
+        world.study["ceiling"]["min_items"],
+    )
+
+
 def test_outputs_may_come_after_the_labels(tmp_path: Path, instance: dg.DagsterInstance, world: World) -> None:
     """A table of scores is part of the configuration from the moment it is there, which may be until the opening."""
     folder = folder_of(world, tmp_path, instance)
@@ -104,7 +125,8 @@ def test_a_population_that_grew_is_measured_on_unspent_items(climbed: Folder, wo
 
 def test_a_re_check_looks_at_items_that_nobody_looked_at(climbed: Folder, world: World) -> None:
     spent = set(world.labels["item_id"])
-    Ladder(climbed.project, "", recheck=True).holdout_reservation(Cell("judge", POPULATION))
+    run = climbed.climb(recheck=True)
+    assert (run.status, run.asset) == ("stopped", "annotations")
     first, second = climbed.ladder.ledger.sets()
     assert (first.generation, second.generation) == (1, 2)
     assert not {item.item_id for item in climbed.ladder.ledger.items(second.holdout_id)} & spent
@@ -209,6 +231,18 @@ def test_relabeling_after_the_opening_is_refused_for_good(climbed: Folder, world
     world.labels = right
     world.write(climbed.root)
     assert climbed.climb_to("scorer_agreement").status == "ok"
+
+
+def test_labels_that_had_to_be_corrected_lead_to_a_re_check(climbed: Folder, world: World) -> None:
+    spent = set(world.labels["item_id"])
+    world.labels.loc[world.labels.index[::40], "value"] = "pass"
+    world.write(climbed.root)
+    run = climbed.climb()
+    assert run.asset == "scorer_agreement"
+    assert "measure again on unspent items with `calib run --recheck`" in str(run.next_step)
+    run = climbed.climb(recheck=True)
+    assert (run.status, run.asset, run.next_step) == ("stopped", "annotations", "label 135 more of the reserved items")
+    assert not reserved_now(climbed) & spent
 
 
 def test_several_scorers_frozen_before_the_opening_are_measured_on_one_set(

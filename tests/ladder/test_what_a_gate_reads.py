@@ -130,7 +130,10 @@ def test_a_straddle_says_how_many_labels_would_decide_it() -> None:
     assert difference["text"] == "not yet demonstrated"
     width = difference["value"] - difference["gate_low"]
     wanted = math.ceil(150 * (width / difference["value"]) ** 2)
-    assert difference["note"] == (f"label about {wanted - 150} more items: at the present estimate {wanted} decide it")
+    assert difference["note"] == (
+        f"at the present estimate {wanted} labels decide it, {wanted - 150} more than now: "
+        "add items to the population, which has 420, and then raise holdout.size"
+    )
     assert "not yet demonstrated" in str(result.reason)
 
 
@@ -141,4 +144,4 @@ def test_a_ceiling_that_straddles_its_floor_says_so_too() -> None:
     result = in_memory(world)
     assert result.stopped_at == "human_ceiling"
     assert "not yet demonstrated" in str(result.reason)
-    assert "more items: at the present estimate" in result.verdicts["human_ceiling"].reasons[0].next_step
+    assert "labels decide it, " in result.verdicts["human_ceiling"].reasons[0].next_step

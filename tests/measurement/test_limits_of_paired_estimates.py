@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import confint_proportions_2indep
 
+from calib_pipeline.evidence.next_steps import Sampling, labels_wanted
 from calib_pipeline.statistics import wilson_limits
 from calib_pipeline.statistics.paired import labels_to_decide, mover_difference
 
@@ -71,3 +72,21 @@ def test_doubling_the_labels_narrows_an_interval_by_three_tenths() -> None:
     wanted = labels_to_decide(0.588, 0.588 - width, 0.588 + width, 0.588 + width / math.sqrt(2), 300)
     assert wanted == pytest.approx(600, abs=1)
     assert 1 - 1 / math.sqrt(2) == pytest.approx(0.3, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("clears", "population", "said"),
+    [
+        (True, 1500, "raise holdout.size, and label the set that is drawn then"),
+        (True, 1499, "add items to the population, which has 1499, and then raise holdout.size"),
+        (False, 5000, "against the scorer: improve it, or decide otherwise"),
+    ],
+)
+def test_the_labels_that_decide_are_those_of_the_next_set(clears: bool, population: int, said: str) -> None:
+    """Half the width needs four times the labels; the 300 that were read are spent."""
+    value = 0.75 if clears else 0.25
+    sampling = Sampling("holdout.size", population)
+    text = labels_wanted(value, value - 0.5, value + 0.5, 0.5, 300, clears=clears, sampling=sampling)
+    assert text is not None
+    assert "at the present estimate 1200 labels decide it, 900 more than now" in text
+    assert text.endswith(said)

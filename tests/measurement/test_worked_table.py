@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 import pytest
 
@@ -93,7 +95,8 @@ def test_it_says_how_many_labels_would_decide_it(climbed: Climb) -> None:
     """The upper limit must come down to the bar: its distance shrinks with the root of the number of labels."""
     floor = row(climbed, "threshold_check", name="floor")
     wanted = 300 * ((floor["gate_high"] - floor["value"]) / (0.6 - floor["value"])) ** 2
-    assert f"label about {int(-(-wanted // 1)) - 300} more items" in floor["note"]
+    labels = math.ceil(wanted)
+    assert f"{labels} labels decide it, {labels - 300} more than now, and against the scorer" in floor["note"]
 
 
 def test_no_set_was_reserved(climbed: Climb) -> None:

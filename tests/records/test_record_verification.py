@@ -238,6 +238,9 @@ def test_an_edited_ledger_fails(climbed: Folder) -> None:
     [opened] = [event for event in climbed.events() if event.event == "opened"]
     write_ledger(climbed, "UPDATE events SET at = '2020-01-01T00:00:00+00:00' WHERE seq = ?", opened.seq)
     assert any(f"event {opened.seq} (opened) was edited" in problem for problem in verified(climbed).problems)
+    refused = climbed.run_alone("holdout_reservation")
+    assert (refused.status, refused.materialized) == ("failed", [])
+    assert f"event {opened.seq} (opened) was edited" in refused.error
 
 
 def test_a_ledger_cut_before_the_publication_fails(climbed: Folder) -> None:

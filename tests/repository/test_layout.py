@@ -11,7 +11,7 @@ from calib_pipeline.assets import CHAIN
 from calib_pipeline.schemas import GATES
 
 CODE = ROOT / "calib_pipeline"
-LONGEST = 700
+LONGEST = 500
 GENERATED = {"tests/statistics/golden.json"}
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from calib_pipeline.cell import Cell
 from calib_pipeline.evidence.evidence import EvidenceRows
-from calib_pipeline.ladder import Cell
 from calib_pipeline.schemas import GATES, RUNGS, Reason
 from calib_pipeline.status.cell_status import rung_states
 from calib_pipeline.status.standing import Standing, Stop, own_reasons

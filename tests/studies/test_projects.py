@@ -31,14 +31,31 @@ def test_a_valid_project(project_folder: Folder, study_yaml: str) -> None:
 
 
 def test_addresses_are_left_as_they_are(project_folder: Folder, study_yaml: str) -> None:
-    calib = (
-        "store: s3://bucket/store\nledger: postgresql+psycopg2://host/db\n"
-        "populations:\n  news-2026-10: {items: gs://bucket/items.parquet}\n"
-    )
+    calib = "store: memory://bucket/store\npopulations:\n  news-2026-10: {items: gs://bucket/items.parquet}\n"
     project = load_project(project_folder(calib, a=study_yaml))
-    assert project.store == "s3://bucket/store" and project.ledger == "postgresql+psycopg2://host/db"
+    assert project.store == "memory://bucket/store"
     assert project.populations == {"news-2026-10": "gs://bucket/items.parquet"}
     assert project.path("s3://b/{population}.csv", "p") == "s3://b/p.csv"
+
+
+@pytest.mark.parametrize(
+    ("declared", "said"),
+    [
+        ("store: a-file", "calib.yaml:1: 'store' names the file a-file"),
+        ("store: nope://bucket", "'store' is 'nope://bucket', and nothing knows 'nope'"),
+        ("ledger: audit.db", "'ledger' is 'audit.db'; expected sqlite:/// and the path of a file"),
+        ("ledger: 'sqlite:///:memory:'", "'ledger' is 'sqlite:///:memory:'"),
+        ("ledger: mysql://host/db", "'ledger' is 'mysql://host/db'"),
+        ("ledger: sqlite:///studies", "'ledger' names the folder studies"),
+    ],
+)
+def test_an_address_where_nothing_can_be_is_refused(project_folder: Folder, declared: str, said: str) -> None:
+    root = project_folder(f"{declared}\n")
+    (root / "a-file").touch()
+    (root / "studies").mkdir(exist_ok=True)
+    with pytest.raises(InputError) as fault:
+        load_project(root)
+    assert said in str(fault.value)
 
 
 def test_a_relative_ledger_lies_in_the_project(project_folder: Folder) -> None:

@@ -1,0 +1,235 @@
+"""The held-out sets of a project: which one serves a cell, what is declared on it, and the draw of the next one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from calib_pipeline.chain import Declared
+from calib_pipeline.errors import InputError
+from calib_pipeline.evidence.holdout_reservation import HoldoutFacts
+from calib_pipeline.ledger import HoldoutSet, Ledger, Registration, ReservedItem, SetDraw
+from calib_pipeline.sampling import draw_holdout
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from calib_pipeline.cell import Cell
+    from calib_pipeline.ledger import SetState
+    from calib_pipeline.studies.project import Project
+    from calib_pipeline.studies.study import Study
+    from calib_pipeline.table_cache import TableCache
+
+SERVES = {"holdout": ("unopened", "measured"), "fitted": ("fitted", "unopened", "measured", "reused")}
+"""The states in which a set serves a study of each role."""
+REQUESTED = "requested"
+"""What the ledger's details say a draw was asked for."""
+RECHECK = "recheck"
+"""What the ledger's details say of a generation that was drawn to measure again."""
+
+
+class HoldoutSets:
+    """The sets of a project's ledger, seen from the studies that are declared now.
+
+    A set and what is declared on it are read once: all rungs of a run rest on the same declarations.
+    """
+
+    def __init__(self, project: Project, ledger: Ledger, tables: TableCache) -> None:
+        self._project = project
+        self._ledger = ledger
+        self._tables = tables
+        self._sets: dict[str, HoldoutSet] = {}
+        self._declarations: dict[tuple[str, str, str], Declared] = {}
+
+    def serving(self, cell: Cell) -> HoldoutSet | None:
+        """The study's set, or None where one must be drawn.
+
+        A generation of this population version that the study has measured, else the oldest that still serves it: what
+        another study made draw does not move it. A generation that was drawn for a re-check replaces both. A set that
+        nobody opened and that was drawn to another request than the study now makes is drawn again: the draw is nested,
+        so that a larger set of the same seed keeps the items that may be labeled already.
+        """
+        study, manifest = self._project.studies[cell.study], self._tables.manifest(cell.population)
+        generations = [
+            header
+            for header in self._ledger.sets()
+            if (header.dimension, header.population) == (study.dimension, cell.population)
+        ]
+        held = [self.of_id(one.holdout_id) for one in generations if one.population_digest == manifest.digest]
+        states = [self.state(study, one).state for one in held]
+        serving = [
+            one
+            for one, state in zip(held, states, strict=True)
+            if state in SERVES[study.holdout.role] and (state != "unopened" or drawn_as_declared(study, one))
+        ]
+        if serving and serving[-1] is held[-1] and serving[-1].details.get(RECHECK):
+            return serving[-1]
+        measured = [one for one, state in zip(held, states, strict=True) if state == "measured"]
+        return next(iter([*reversed(measured), *serving]), None)
+
+    def newest(self, cell: Cell) -> HoldoutSet | None:
+        """The last generation of the cell's dimension and population, whether it serves or not."""
+        current = self._ledger.current_set(self._project.studies[cell.study].dimension, cell.population)
+        return None if current is None else self.of_id(current.holdout_id)
+
+    def of_id(self, holdout_id: str) -> HoldoutSet:
+        """A set by its id; it never changes, so it is read once."""
+        if holdout_id not in self._sets:
+            self._sets[holdout_id] = self._ledger.reserved_set(holdout_id)
+        return self._sets[holdout_id]
+
+    def knows(self, holdout_id: str | None) -> bool:
+        """Whether the ledger has a set of this id."""
+        return holdout_id in self._sets or any(header.holdout_id == holdout_id for header in self._ledger.sets())
+
+    def declared_on(self, study: Study, population: str, held: HoldoutSet | None) -> Declared:
+        """What is declared for a study, as it would be measured on a set.
+
+        Raises
+        ------
+        InputError
+            When the population's table or the rubric cannot be read.
+        """
+        key = (study.name, population, "" if held is None else held.holdout_id)
+        if key not in self._declarations:
+            scores = None if held is None else self._scores_digest(study, population, held)
+            rubric, manifest = self._project.rubric_text(study), self._tables.manifest(population)
+            self._declarations[key] = Declared(study, rubric, manifest, scores, key[2])
+        return self._declarations[key]
+
+    def registrations(self, cell: Cell, held: HoldoutSet | None) -> list[Registration]:
+        """Every study on the cell's dimension and population, as frozen on a set."""
+        return [self._registration(study, held, cell.population) for study in self._beside(cell)]
+
+    def state(self, study: Study, held: HoldoutSet) -> SetState:
+        """What a set is for a study as declared now."""
+        mine = self._registration(study, held, held.population)
+        return self._ledger.state(
+            held.holdout_id,
+            study=study.name,
+            config_digest=mine.config_digest,
+            plan_digest=mine.plan_digest,
+            role=study.holdout.role,
+        )
+
+    def facts(self, study: Study, held: HoldoutSet) -> HoldoutFacts:
+        """What the ledger says of a set for a study."""
+        state = self.state(study, held)
+        reused = state.state == "reused"
+        return HoldoutFacts(
+            holdout_id=held.holdout_id,
+            generation=held.generation,
+            registered=not reused,
+            why_not=state.why if reused else None,
+            spent=len(self._ledger.spent_in(held.holdout_id, self._registration(study, held, held.population))),
+        )
+
+    def draw(self, cell: Cell, *, run_id: str | None, recheck: bool) -> HoldoutSet:
+        """Reserve the next generation from the items that are not spent for any study on the dimension.
+
+        Raises
+        ------
+        InputError
+            When every item is spent.
+        """
+        study, manifest = self._project.studies[cell.study], self._tables.manifest(cell.population)
+        current = self._ledger.current_set(study.dimension, cell.population)
+        generation = 1 if current is None else current.generation + 1
+        # On other items a table of scores is another configuration: what this one has measured is spent for it too.
+        frozen = [*self.registrations(cell, None), *self.registrations(cell, current)]
+        spent = self._ledger.spent_items(study.dimension, frozen)
+        frame = manifest.frame
+        spent_ids = {
+            item
+            for item, content in zip(frame["item_id"], frame["content_digest"], strict=True)
+            if spent.holds(item, content)
+        }
+        requested = _request(study) | {"named_items": max(beside.ceiling.min_items for beside in self._beside(cell))}
+        drawn = draw_holdout(frame, **requested, spent=spent_ids)
+        if drawn.empty:
+            raise InputError(
+                f"no item of {cell.population!r} is left to reserve for {study.dimension!r}: "
+                f"all {len(spent_ids)} are spent",
+                expected="unspent items",
+                todo="add items to the population and to its manifest",
+            )
+        items = tuple(
+            ReservedItem(row["item_id"], row["content_digest"], row["stratum"], row["group"], row["rank"], row["named"])
+            for row in drawn.to_dict("records")
+        )
+        holdout_id = f"{study.dimension}@{cell.population}.g{generation}"
+        draw = SetDraw(
+            holdout_id,
+            study.dimension,
+            cell.population,
+            manifest.digest,
+            generation,
+            study.holdout.seed,
+            items,
+            {REQUESTED: requested} | ({RECHECK: True} if recheck else {}),
+        )
+        fresh = HoldoutSet(
+            holdout_id, study.dimension, cell.population, manifest.digest, generation, study.holdout.seed,
+            len(items), "", 0, {}, items,
+        )  # fmt: skip
+        self._ledger.reserve(draw, self.registrations(cell, fresh), run_id=run_id)
+        # The declarations stand as they were frozen; the set is read back, since another process may have drawn it.
+        reserved = self._ledger.current_set(study.dimension, cell.population)
+        assert reserved is not None
+        return self.of_id(reserved.holdout_id)
+
+    def _beside(self, cell: Cell) -> list[Study]:
+        dimension = self._project.studies[cell.study].dimension
+        return [
+            study
+            for study in self._project.studies.values()
+            if study.dimension == dimension and cell.population in study.data.populations
+        ]
+
+    def _registration(self, study: Study, held: HoldoutSet | None, population: str) -> Registration:
+        declared = self.declared_on(study, population, held)
+        return Registration(
+            study.name,
+            declared.configuration,
+            declared.plan,
+            declared.scores_digest,
+            study.supports_status,
+            study.holdout.role,
+        )
+
+    def _scores_digest(self, study: Study, population: str, held: HoldoutSet) -> str | None:
+        """The digest of a table's rows for the set; None where they are not there yet or cannot be read."""
+        try:
+            return self._tables.scores(study, population, {item.item_id for item in held.items}).rows_digest
+        except InputError:
+            return None
+
+
+def drawn_as_declared(study: Study, held: HoldoutSet) -> bool:
+    """Whether a set was drawn to the request that a study makes now; more items may be named than it asks for."""
+    asked = held.details.get(REQUESTED)
+    if asked is None:
+        return True
+    same = all(asked[name] == value for name, value in _request(study).items())
+    return same and bool(asked["named_items"] >= study.ceiling.min_items)
+
+
+def _request(study: Study) -> dict[str, int]:
+    holdout = study.holdout
+    return {"size": holdout.size, "seed": holdout.seed, "min_per_stratum": holdout.min_per_stratum}
+
+
+def drawn_of(held: HoldoutSet) -> pd.DataFrame:
+    """A set's items as the reservation drew them: ``item_id, stratum, group, content_digest, rank, named``."""
+    import pandas as pd
+
+    frame = pd.DataFrame(
+        {
+            "item_id": [item.item_id for item in held.items],
+            "stratum": [item.stratum for item in held.items],
+            "group": pd.Series([item.group for item in held.items], dtype="object"),
+            "content_digest": pd.Series([item.content_digest for item in held.items], dtype="object"),
+            "rank": [item.rank for item in held.items],
+            "named": [item.doubly for item in held.items],
+        }
+    )
+    return frame.sort_values(["stratum", "rank"], ignore_index=True)
