@@ -29,10 +29,10 @@ def store_address(root: Path, declared: str, where: str) -> str:
         if (root / declared).exists() and not (root / declared).is_dir():
             raise InputError(f"'store' names the file {declared}", where=where, expected="a folder or a URL")
         return str(root / declared)
-    from fsspec.registry import get_filesystem_class
+    from upath import UPath
 
     try:
-        get_filesystem_class(url[1])
+        _ = UPath(declared).fs
     except ImportError as error:
         raise InputError(f"'store' needs another package: {error}", where=where, todo="install it") from None
     except ValueError:
