@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from calib_pipeline.digests import digest_bytes, digest_frame
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
     from upath import UPath
 
 
@@ -127,28 +128,23 @@ def read_parquet(content: bytes, shown: str) -> pd.DataFrame:
     """
     import pandas as pd
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
     try:
-        frame = pd.read_parquet(io.BytesIO(content))
+        table = pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
     except (pa.ArrowInvalid, OSError, ValueError) as error:
         raise DamagedEvidence(f"{shown} cannot be read as Parquet: run the rung that wrote it again") from error
-    return plain(frame)
+    return pd.DataFrame({name: _plain(table.column(name)) for name in table.column_names})
 
 
-def plain(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame with every text column as objects, None for missing: equal content is equal on every version."""
+def _plain(column: pa.ChunkedArray) -> pd.Series[Any]:
     import pandas as pd
+    import pyarrow as pa
 
-    columns = {}
-    for name in frame.columns:
-        column = frame[name]
-        if pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
-            columns[name] = column
-        else:
-            cells = column.to_numpy(dtype=object, copy=True)
-            cells[column.isna().to_numpy()] = None
-            columns[name] = pd.Series(cells, dtype="object", index=frame.index)
-    return pd.DataFrame(columns, columns=list(frame.columns))
+    whole = pa.types.is_boolean(column.type) and not column.null_count
+    if whole or pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        return pd.Series(column.to_numpy())
+    return pd.Series(column.to_pylist(), dtype="object")
 
 
 def write_atomically(path: UPath, content: bytes) -> None:

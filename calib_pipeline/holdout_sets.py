@@ -39,6 +39,7 @@ class HoldoutSets:
         self._tables = tables
         self._sets: dict[str, HoldoutSet] = {}
         self._declarations: dict[tuple[str, str, str], Declared] = {}
+        self._serving: dict[tuple[Cell, str], HoldoutSet | None] = {}
 
     def serving(self, cell: Cell) -> HoldoutSet | None:
         """The study's set, or None where one must be drawn.
@@ -48,6 +49,12 @@ class HoldoutSets:
         nobody opened and that was drawn to another request than the study now makes is drawn again: the draw is nested,
         so that a larger set of the same seed keeps the items that may be labeled already.
         """
+        head = self._ledger.head()
+        if (cell, head) not in self._serving:
+            self._serving[cell, head] = self._found_serving(cell)
+        return self._serving[cell, head]
+
+    def _found_serving(self, cell: Cell) -> HoldoutSet | None:
         study, manifest = self._project.studies[cell.study], self._tables.manifest(cell.population)
         generations = [
             header
@@ -224,8 +231,8 @@ def drawn_of(held: HoldoutSet) -> pd.DataFrame:
 
     frame = pd.DataFrame(
         {
-            "item_id": [item.item_id for item in held.items],
-            "stratum": [item.stratum for item in held.items],
+            "item_id": pd.Series([item.item_id for item in held.items], dtype="object"),
+            "stratum": pd.Series([item.stratum for item in held.items], dtype="object"),
             "group": pd.Series([item.group for item in held.items], dtype="object"),
             "content_digest": pd.Series([item.content_digest for item in held.items], dtype="object"),
             "rank": [item.rank for item in held.items],

@@ -41,7 +41,8 @@ class TableCache:
 
         url = self._project.path(study.data.annotations, population)
         known = set(self.manifest(population).frame["item_id"])
-        key = ("labels", url, _meaning(study), digest_json(sorted(reserved)))
+        read_by = digest_json([study.dimension, study.rubric.version, _scale(study)])
+        key = ("labels", url, read_by, digest_json(sorted(reserved)))
         return self._once(key, url, lambda: normalise_labels(self._sheet(study, url), study, reserved, known))
 
     def scores(self, study: Study, population: str, reserved: set[str], scorer: Scorer | None = None) -> Scores:
@@ -55,7 +56,9 @@ class TableCache:
             )
         url = self._project.path(study.data.scores, population)
         known = set(self.manifest(population).frame["item_id"])
-        key = ("scores", url, _meaning(study), digest_json(sorted(reserved)), (scorer or study.scorer).id)
+        outputs = (scorer or study.scorer).model_dump(mode="json", by_alias=True)
+        read_by = digest_json([outputs, bool(study.panel), _scale(study)])
+        key = ("scores", url, read_by, digest_json(sorted(reserved)))
         return self._once(key, url, lambda: normalise_scores(self._outputs(url), study, reserved, known, scorer))
 
     def refuse_unusable(self, study: Study, population: str) -> None:
@@ -105,8 +108,8 @@ MOST_KEPT = 32
 _READ: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
 
 
-def _meaning(study: Study) -> str:
-    return digest_json(study.model_dump(mode="json", by_alias=True))
+def _scale(study: Study) -> Any:
+    return study.scale.model_dump(mode="json", by_alias=True)
 
 
 def _fingerprint(url: str) -> tuple[int, int] | None:

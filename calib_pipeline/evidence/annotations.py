@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from calib_pipeline.evidence.evidence import Evidence, EvidenceRows
 from calib_pipeline.evidence.holdout_reservation import stamp
 from calib_pipeline.tables.reasons import HARMLESS, Reason
@@ -86,6 +88,7 @@ def annotations(
     rows.count("repeated_labels", len(labels.repeats))
     rows.table("labels", labels.frame)
     rows.table("repeats", labels.repeats)
-    listed = labels.not_compared[labels.not_compared["reason"].astype(str) != Reason.NOT_RESERVED.value]
-    rows.table("not_compared", listed.assign(reason=listed["reason"].astype(str)).reset_index(drop=True))
+    listed = labels.not_compared[labels.not_compared["reason"] != Reason.NOT_RESERVED]
+    named = np.array([str(reason) for reason in listed["reason"].tolist()], dtype=object)
+    rows.table("not_compared", listed.assign(reason=named).reset_index(drop=True))
     return rows.build()

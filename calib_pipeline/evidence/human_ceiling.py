@@ -268,17 +268,18 @@ def _per_pair_of_people(
 
 def _self_agreement(rows: EvidenceRows, labels: pd.DataFrame, repeats: pd.DataFrame) -> None:
     """How often people repeat themselves; it stands beside η and never replaces it."""
-    keys = ["item_id", "annotator_id"]
+    keys = list(zip(labels["item_id"].tolist(), labels["annotator_id"].tolist(), strict=True))
+    asked = set(zip(repeats["item_id"].tolist(), repeats["annotator_id"].tolist(), strict=True)).intersection(keys)
     first = defaultdict(list)
-    for item, person, value in zip(*(labels[name].tolist() for name in [*keys, "value"]), strict=True):
-        first[item, person].append(value)
-    again = [
-        ((item, person), [value == before for before in first[item, person]])
-        for item, person, value in repeats[[*keys, "value"]].itertuples(index=False)
-        if (item, person) in first
+    for key, value in zip(keys, labels["value"].tolist(), strict=True):
+        if key in asked:
+            first[key].append(value)
+    same = [
+        value == before
+        for item, person, value in repeats[["item_id", "annotator_id", "value"]].itertuples(index=False)
+        for before in first[item, person]
     ]
-    seen_twice = len({key for key, _ in again})
-    rows.count("repeat_rate", seen_twice / len(first) if first else None, n=len(first))
-    same = [alike for _, of_one in again for alike in of_one]
+    labeled = len(set(keys))
+    rows.count("repeat_rate", len(asked) / labeled if labeled else None, n=labeled)
     note = None if same else "no one labeled an item twice: self-agreement is unmeasured"
     rows.count("self_agreement", sum(same) / len(same) if same else None, n=len(same), note=note)

@@ -9,8 +9,8 @@ import pytest
 from small_project import ALONE, FEW, FITTED, GOOD, NOISE, POPULATION, RESERVED, SIZE, reserved_ids
 
 from calib_pipeline.cell import Cell
-from calib_pipeline.cli import run
-from calib_pipeline.errors import InputError, ReviewUnavailable
+from calib_pipeline.cli import climbing, run
+from calib_pipeline.cli.climbing import Climbed, Fault
 
 
 def test_the_first_run_says_how_each_ladder_ended(climbed):
@@ -100,14 +100,14 @@ def test_a_first_run_without_labels_reserves_and_says_what_to_label(declared, ca
 def test_the_worst_of_several_cells_decides(climbed, calib, monkeypatch):
     def results(*faults):
         cells = [Cell(GOOD, POPULATION), Cell(ALONE, POPULATION)]
-        return lambda *_: [run.Climbed(cell, fault, None) for cell, fault in zip(cells, faults, strict=True)]
+        return lambda *_, **__: [Climbed(cell, "", fault, None) for cell, fault in zip(cells, faults, strict=True)]
 
-    unusable, gone = InputError("scores.csv: a row too many"), ReviewUnavailable("labels.csv", "it is gone")
+    unusable, gone = Fault("scores.csv: a row too many", 2), Fault("REVIEW_UNAVAILABLE: labels.csv is gone", 1)
     for faults, code in [((None, None), 3), ((gone, None), 1), ((gone, unusable), 2), ((None, unusable), 2)]:
-        monkeypatch.setattr(run, "climb", results(*faults))
+        monkeypatch.setattr(climbing, "climb_all", results(*faults))
         said = calib("run", "--project", climbed.root)
         assert said.code == code
-        assert all(str(fault) in said.err for fault in faults if fault is not None)
+        assert all(fault.message in said.err for fault in faults if fault is not None)
         assert ("nothing changed" in said.out) is (code == 3)
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 from small_project import GOOD, POPULATION, study_named, write_study
 
-from calib_pipeline.cli import run
+from calib_pipeline.cli import climbing
 
 
 def damaged(root):
@@ -63,7 +63,7 @@ def test_a_study_of_another_dimension_runs_beside_a_fault(calib, declared, monke
     other["dimension"] = "length"
     write_study(declared, other)
     climbed = []
-    monkeypatch.setattr(run, "climb", lambda _project, cells, _console: climbed.extend(cells) or [])
+    monkeypatch.setattr(climbing, "climb_all", lambda _project, cells, *_, **__: climbed.extend(cells) or [])
     said = calib("run", "--study", "other", "--project", declared)
     assert said.code == 0
     assert "they do not touch this one" in said.err

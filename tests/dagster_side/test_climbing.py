@@ -11,6 +11,7 @@ import dagster as dg
 import pytest
 import yaml
 from answers_project import write_study, write_tables
+from dagster._core.storage.event_log.sqlite import sqlite_event_log
 from sqlalchemy import create_engine, text
 
 from calib_pipeline.cell import Cell
@@ -129,7 +130,7 @@ def test_the_home_is_the_projects_own_unless_one_is_set(fresh, own_home, monkeyp
 
 
 def test_history_is_cheap_only_inside_and_the_ledger_stays_as_durable_as_it_was(tmp_path, own_home):
-    def flushes(path: str) -> int:
+    def flushes(create_engine, path: str) -> int:
         with create_engine(f"sqlite:///{path}").connect() as connection:
             return int(connection.execute(text("PRAGMA synchronous")).scalar_one())
 
@@ -138,8 +139,11 @@ def test_history_is_cheap_only_inside_and_the_ledger_stays_as_durable_as_it_was(
         instance.add_dynamic_partitions("calib_studies", ["rule"])
         with cheap_history(instance):
             assert instance.has_dynamic_partition("calib_studies", "rule")
-            assert flushes(history) == 1
-            assert flushes(str(tmp_path / ".calib" / "ledger.db")) == 2
-        assert flushes(history) == 2
+            assert flushes(sqlite_event_log.create_engine, history) == 1
+            assert flushes(create_engine, str(tmp_path / ".calib" / "ledger.db")) == 2
+            with cheap_history(instance):
+                assert flushes(sqlite_event_log.create_engine, history) == 1
+            assert flushes(sqlite_event_log.create_engine, history) == 1
+        assert flushes(sqlite_event_log.create_engine, history) == 2
         instance.delete_dynamic_partition("calib_studies", "rule")
         assert not instance.has_dynamic_partition("calib_studies", "rule")
