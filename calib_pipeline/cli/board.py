@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     page = board_page(project.root.name, statuses, made_at=made_at, ledger_head=head)
     write_atomically(UPath(target), page.encode())
     console.json({"file": str(target), "cells": len(statuses)})
-    console.result(f"{target}: {len(statuses)} ladders")
+    console.result(f"{target}: {len(statuses)} ladder{'' if len(statuses) == 1 else 's'}")
     if project.faults:
         say_faults(project.faults, console)
         say_blocked(project, console)

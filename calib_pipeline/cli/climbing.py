@@ -116,6 +116,7 @@ def climb_one(project: Project, cell: Cell, instance: dg.DagsterInstance, *, rec
     """Climb one cell in this process, and record what can be said of one that earns no status."""
     from calib_pipeline.cli.faults import code_of, message_of
     from calib_pipeline.dagster_side.climbing import climb_cell, diagnose_cell
+    from calib_pipeline.status.diagnosis import counted, wants_diagnostic
 
     result = climb_cell(project, cell, instance, recheck=recheck)
     counts, pairs = counted(project, cell)
@@ -124,30 +125,6 @@ def climb_one(project: Project, cell: Cell, instance: dg.DagsterInstance, *, rec
         result = diagnosed if diagnosed.status == "fault" else result
     fault = None if result.fault is None else Fault(message_of(result.fault), code_of(result.fault))
     return Climbed(cell, _ended(result), fault, counts)
-
-
-def counted(project: Project, cell: Cell) -> tuple[Counts | None, int | None]:
-    """The counts of a cell's tables, and its usable pairs, told from ids and statuses."""
-    from calib_pipeline.status.counts import counts_of
-    from calib_pipeline.status.own_account import brought
-    from calib_pipeline.status.standing import open_ladder
-
-    ladder = open_ladder(project)
-    try:
-        tables = brought(project, ladder, cell)
-    finally:
-        if ladder is not None:
-            ladder.ledger.close()
-    return counts_of(tables), None if tables.ready is None else tables.ready.decided
-
-
-def wants_diagnostic(project: Project, cell: Cell, pairs: int | None) -> bool:
-    """Whether a stopped study is recorded as a diagnostic: it can earn no status, or has too few pairs, but some."""
-    from calib_pipeline.evidence.scorer_agreement import FEWEST_USABLE_PAIRS
-
-    if not pairs:
-        return False
-    return not project.studies[cell.study].supports_status or pairs < FEWEST_USABLE_PAIRS
 
 
 def _ended(result: CellResult) -> str:

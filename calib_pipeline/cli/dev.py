@@ -29,7 +29,9 @@ def add(commands: Any, everywhere: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Become ``dagster dev``."""
     from calib_pipeline.cli.project_folder import project_root
-    from calib_pipeline.dagster_side.instance import dagster_home
+    from calib_pipeline.dagster_side.instance import dagster_home, project_instance
+    from calib_pipeline.dagster_side.partitions import add_cells
+    from calib_pipeline.studies.project import load_project
 
     root = project_root(arguments.project)
     if not (root / WORKSPACE).is_file():
@@ -42,8 +44,9 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     if importlib.util.find_spec("dagster_webserver") is None:
         console.say("calib: Dagster's UI is not installed. Install it with: pip install 'calib-pipeline[ui]'")
         return FAULT
-    home = dagster_home(root)
-    console.say(f"Dagster's UI on {root}, with DAGSTER_HOME={home}; Ctrl-C ends it")
+    with project_instance(root) as instance:
+        add_cells(load_project(root), instance)
+    console.say(f"Dagster's UI on {root}, with DAGSTER_HOME={dagster_home(root)}; Ctrl-C ends it")
     os.chdir(root)
     return become([sys.executable, "-m", "dagster", "dev", "-w", WORKSPACE])
 

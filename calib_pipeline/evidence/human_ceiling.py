@@ -34,7 +34,8 @@ ONE_OTHER = "one other label"
 THE_OTHERS = "the consensus of the others"
 MOST_PERSONS_SHOWN = 5
 FEWEST_SHARED_ITEMS = 30
-HIDDEN_FLIPS = "a lower bound: unequal difficulty of the items hides flips"
+OBSERVED_CEILING = "observed_ceiling"
+HIDDEN_FLIPS = "unequal difficulty of the items hides flips"
 
 
 def human_ceiling(
@@ -227,7 +228,7 @@ def _label_noise(rows: EvidenceRows, study: Study, everyone: Labels, figures: Fi
         eta = of_reference(agree)
         return None if eta is None else 1 - eta
 
-    rows.figure("label_noise", _through(agreement, "observed_ceiling", ceiling), scope="the reference as used")
+    rows.figure("label_noise", _through(agreement, OBSERVED_CEILING, ceiling), scope="the reference as used")
 
 
 def _through(agreement: Estimate, statistic: str, of: object) -> Estimate:
@@ -238,7 +239,9 @@ def _through(agreement: Estimate, statistic: str, of: object) -> Estimate:
         return Estimate(statistic, None, n=agreement.n, note=note)
     limits = sorted(end for end in ends[1:] if end is not None)
     low, high = limits if len(limits) == 2 else (None, None)
-    note = HIDDEN_FLIPS if low is not None else f"{HIDDEN_FLIPS}; no interval: it reaches into disagreement on half"
+    note = f"{'an upper' if statistic == OBSERVED_CEILING else 'a lower'} bound: {HIDDEN_FLIPS}"
+    if low is None:
+        note += "; no interval: it reaches into disagreement on half"
     method = f"{agreement.method} of the pairs' agreement, carried through" if low is not None else None
     return Estimate(
         statistic, ends[0], low, high, agreement.n, agreement.level, method, agreement.resamples, agreement.survivors,

@@ -54,7 +54,7 @@ SCORER_AGREEMENT = Gate(
             "baseline",
             "difference",
             lambda rows: numbers(rows, "gate_low") > 0,
-            "{statistic:words} exceeds that of {scope} by {value:.3f} [{gate_low:.3f}, {gate_high:.3f}]; the lower "
+            "{statistic:words} beyond that of {scope}: {value:.3f} [{gate_low:.3f}, {gate_high:.3f}]; the lower "
             "bound must be above 0: {text}",
             "{note}",
         ),

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 
 import dagster as dg
+import pandas as pd
 import pytest
 from answers_project import write_project, write_study, write_tables
 
+from calib_pipeline.cell import Cell
 from calib_pipeline.dagster_side.diagnostic_sensor import diagnostic_after_ladder
 from calib_pipeline.dagster_side.population_sensor import population_manifests
 from calib_pipeline.definitions import project_definitions
+from calib_pipeline.ladder import Ladder
 from calib_pipeline.studies.project import load_project
 
 
@@ -110,12 +113,25 @@ def test_a_broken_study_is_said_and_its_dimension_is_absent(ticking):
 
 
 @pytest.mark.parametrize(
-    ("role", "status", "wanted"), [("fitted", "stopped", 1), ("fitted", "climbing", 0), ("holdout", "stopped", 0)]
+    ("role", "scored", "status", "wanted"),
+    [
+        ("fitted", 99, "stopped", True),
+        ("fitted", 0, "stopped", False),
+        ("fitted", 99, "climbing", False),
+        ("holdout", 99, "stopped", False),
+        ("holdout", 9, "stopped", True),
+    ],
 )
-def test_the_diagnostic_follows_a_stopped_ladder_that_can_earn_no_status(tmp_path, instance, role, status, wanted):
+def test_the_diagnostic_follows_a_stopped_ladder_of_no_status_or_few_pairs(
+    tmp_path, instance, role, scored, status, wanted
+):
     root = write_project(tmp_path / "project")
     write_study(root, "rule", role=role)
     project = load_project(root)
+    reserved = Ladder(project, "").holdout_reservation(Cell("rule", "spring")).tables["reserved"]["item_id"]
+    outputs = root / "data" / "spring" / "scores.csv"
+    scores = pd.read_csv(outputs)
+    scores[~scores["item_id"].isin(reserved[scored:])].to_csv(outputs, index=False)
     sensor = diagnostic_after_ladder(lambda: project)
     run = instance.create_run_for_job(
         project_definitions(root).resolve_job_def("ladder"),

@@ -105,7 +105,7 @@ def test_a_single_class_shows_nothing_and_says_how_many_labels_would(
     again = in_memory(world)
     assert again.stopped_at == "scorer_agreement"
     first = again.verdicts["scorer_agreement"].reasons[0]
-    assert "percent agreement exceeds that of constant majority by 0.000" in first.sentence
+    assert "percent agreement beyond that of constant majority: 0.000" in first.sentence
     assert first.next_step == "candidate for removal: it carries no more signal than this comparator"
     rows = again.evidence["scorer_agreement"].rows
     kappa = rows[(rows["name"] == "agreement") & (rows["statistic"] == "cohen_kappa")]

@@ -84,7 +84,8 @@ def test_the_flip_rate_of_a_label_and_of_the_reference(climbed: Climb, labels: n
     observable = ceiling(climbed, "label_noise", statistic="observed_ceiling")
     assert observable["value"] == pytest.approx(1 - of_majority)
     assert (observable["low"], observable["high"]) == pytest.approx((1 - reference["high"], 1 - reference["low"]))
-    assert "lower bound" in reference["note"]
+    assert reference["note"].startswith("a lower bound: ")
+    assert observable["note"].startswith("an upper bound: ")
 
 
 def test_a_reference_of_single_labels_is_as_noisy_as_a_label(labels: np.ndarray) -> None:
