@@ -45,6 +45,7 @@ class Declared:
     manifest: Manifest
     scores_digest: str | None
     holdout_id: str
+    drawn_strata: Mapping[str, int] | None = None
 
     @cached_property
     def configuration(self) -> str:
@@ -57,7 +58,9 @@ class Declared:
 
     @cached_property
     def strata(self) -> dict[str, int]:
-        """Items of the population in each stratum."""
+        """Items of the population in each stratum, those of the draw where it split them."""
+        if self.drawn_strata is not None:
+            return dict(self.drawn_strata)
         return {str(name): int(size) for name, size in self.manifest.frame.groupby("stratum").size().items()}
 
     def digests(self, above: Mapping[str, str] | None = None) -> dict[str, str | None]:

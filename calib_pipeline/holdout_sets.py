@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from calib_pipeline.chain import Declared
+from calib_pipeline.cohorts import strata_by_cohort
 from calib_pipeline.errors import InputError
 from calib_pipeline.evidence.holdout_reservation import HoldoutFacts
-from calib_pipeline.ledger import HoldoutSet, Ledger, Registration, ReservedItem, SetDraw
+from calib_pipeline.evidence_store import EvidenceStore
+from calib_pipeline.ledger import HoldoutSet, Ledger, Registration, ReservedItem, SetDraw, SpentItems
 from calib_pipeline.sampling import draw_holdout
 
 if TYPE_CHECKING:
@@ -18,11 +20,13 @@ if TYPE_CHECKING:
     from calib_pipeline.studies.project import Project
     from calib_pipeline.studies.study import Study
     from calib_pipeline.table_cache import TableCache
+    from calib_pipeline.tables.items import Manifest
 
 SERVES = {"holdout": ("unopened", "measured"), "fitted": ("fitted", "unopened", "measured", "reused")}
 """The states in which a set serves a study of each role."""
-REQUESTED = "requested"
-"""What the ledger's details say a draw was asked for."""
+REQUESTED, EXCLUDED, STRATA, POPULATION_ITEMS = "requested", "excluded", "strata", "population_items"
+"""What the ledger's details say of a draw: what was asked for, how many spent items were left out, the items of the
+population in each stratum where cohorts split them, and the digest of the table of its items in the evidence store."""
 RECHECK = "recheck"
 """What the ledger's details say of a generation that was drawn to measure again."""
 
@@ -37,6 +41,7 @@ class HoldoutSets:
         self._project = project
         self._ledger = ledger
         self._tables = tables
+        self._store = EvidenceStore(project.store)
         self._sets: dict[str, HoldoutSet] = {}
         self._declarations: dict[tuple[str, str, str], Declared] = {}
         self._serving: dict[tuple[Cell, str], HoldoutSet | None] = {}
@@ -100,7 +105,8 @@ class HoldoutSets:
         if key not in self._declarations:
             scores = None if held is None else self._scores_digest(study, population, held)
             rubric, manifest = self._project.rubric_text(study), self._tables.manifest(population)
-            self._declarations[key] = Declared(study, rubric, manifest, scores, key[2])
+            strata = None if held is None else held.details.get(STRATA)
+            self._declarations[key] = Declared(study, rubric, manifest, scores, key[2], strata)
         return self._declarations[key]
 
     def registrations(self, cell: Cell, held: HoldoutSet | None) -> list[Registration]:
@@ -151,7 +157,8 @@ class HoldoutSets:
             if spent.holds(item, content)
         }
         requested = _request(study) | {"named_items": max(beside.ceiling.min_items for beside in self._beside(cell))}
-        drawn = draw_holdout(frame, **requested, spent=spent_ids)
+        drawn_from = frame.assign(stratum=strata_by_cohort(frame, self._drawn_before(manifest, spent)))
+        drawn = draw_holdout(drawn_from, **requested, spent=spent_ids)
         if drawn.empty:
             raise InputError(
                 f"no item of {cell.population!r} is left to reserve for {study.dimension!r}: "
@@ -164,6 +171,15 @@ class HoldoutSets:
             for row in drawn.to_dict("records")
         )
         holdout_id = f"{study.dimension}@{cell.population}.g{generation}"
+        details: dict[str, Any] = {
+            REQUESTED: requested,
+            EXCLUDED: len(spent_ids),
+            POPULATION_ITEMS: self._store.put_table(frame[["item_id", "content_digest"]]),
+        }
+        if set(drawn_from["stratum"]) != set(frame["stratum"]):
+            details[STRATA] = {name: int(size) for name, size in drawn_from.groupby("stratum").size().items()}
+        if recheck:
+            details[RECHECK] = True
         draw = SetDraw(
             holdout_id,
             study.dimension,
@@ -172,17 +188,30 @@ class HoldoutSets:
             generation,
             study.holdout.seed,
             items,
-            {REQUESTED: requested} | ({RECHECK: True} if recheck else {}),
+            details,
         )
         fresh = HoldoutSet(
             holdout_id, study.dimension, cell.population, manifest.digest, generation, study.holdout.seed,
-            len(items), "", 0, {}, items,
+            len(items), "", 0, details, items,
         )  # fmt: skip
         self._ledger.reserve(draw, self.registrations(cell, fresh), run_id=run_id)
         # The declarations stand as they were frozen; the set is read back, since another process may have drawn it.
         reserved = self._ledger.current_set(study.dimension, cell.population)
         assert reserved is not None
         return self.of_id(reserved.holdout_id)
+
+    def _drawn_before(self, manifest: Manifest, spent: SpentItems) -> dict[str, SpentItems]:
+        """What the other populations held from which spent items of this one were drawn, by name."""
+        populations = {}
+        for header in self._ledger.sets():
+            if header.population_digest == manifest.digest or POPULATION_ITEMS not in header.details:
+                continue
+            if any(spent.holds(item.item_id, item.content_digest) for item in self.of_id(header.holdout_id).items):
+                table = self._store.get_table(header.details[POPULATION_ITEMS])
+                contents = frozenset(table["content_digest"].dropna())
+                name = f"{header.population}@{header.population_digest[:8]}"
+                populations[name] = SpentItems(frozenset(table["item_id"]), contents)
+        return populations
 
     def _beside(self, cell: Cell) -> list[Study]:
         dimension = self._project.studies[cell.study].dimension
@@ -209,6 +238,18 @@ class HoldoutSets:
             return self._tables.scores(study, population, {item.item_id for item in held.items}).rows_digest
         except InputError:
             return None
+
+
+def reserved_since(ledger: Ledger, held: HoldoutSet) -> dict[str, str]:
+    """When each item of a set was first reserved for its dimension: an item of a set that nobody read stays reserved
+    where a larger one is drawn."""
+    since: dict[str, str] = {}
+    for header in ledger.sets():
+        if (header.dimension, header.population) == (held.dimension, held.population):
+            at_most = header.reserved_seq <= held.reserved_seq
+            for item in ledger.items(header.holdout_id) if at_most else ():
+                since.setdefault(item.item_id, header.reserved_at)
+    return since
 
 
 def drawn_as_declared(study: Study, held: HoldoutSet) -> bool:

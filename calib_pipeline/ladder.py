@@ -11,8 +11,8 @@ from calib_pipeline.cell import Cell
 from calib_pipeline.chain import MEASURING_RUNGS, Chain, Declared, Given, is_ready, stamped
 from calib_pipeline.digests import digest_frame
 from calib_pipeline.errors import InputError
-from calib_pipeline.evidence.annotations import LabelProvenance
 from calib_pipeline.evidence.annotations import annotations as label_evidence
+from calib_pipeline.evidence.annotations import label_provenance
 from calib_pipeline.evidence.baseline_comparators import baseline_comparators
 from calib_pipeline.evidence.evidence import Evidence, fact, figure
 from calib_pipeline.evidence.holdout_reservation import holdout_reservation
@@ -20,7 +20,7 @@ from calib_pipeline.evidence.human_ceiling import human_ceiling
 from calib_pipeline.evidence.scorer_agreement import FEWEST_USABLE_PAIRS, Opening, readiness, scorer_agreement
 from calib_pipeline.evidence.threshold_check import threshold_check
 from calib_pipeline.evidence_store import EvidenceStore
-from calib_pipeline.holdout_sets import HoldoutSets, drawn_of
+from calib_pipeline.holdout_sets import HoldoutSets, drawn_of, reserved_since
 from calib_pipeline.ledger import HoldoutSet, Ledger, LedgerError
 from calib_pipeline.ledger import Opening as LedgerOpening
 from calib_pipeline.records.archive import RecordArchive, lost_openings
@@ -108,7 +108,7 @@ class Ladder:
         labels = self._labels(cell, set(drawn["item_id"]))
         details = {"rows": labels.counts["received"], "usable": labels.counts["usable"]}
         self.ledger.ingest_labels(held.holdout_id, study.name, labels.digest, details, run_id=self.run_id or None)
-        provenance = label_provenance(study, labels.frame, held.reserved_at)
+        provenance = label_provenance(study, labels.frame, reserved_since(self.ledger, held))
         digests = self._declared_on(cell, held).digests({"holdout_reservation": digest_frame(reservation)})
         made = label_evidence(study, drawn, labels, provenance, digests | {"labels file": labels.file_digest})
         return self._stored_tables(made)
@@ -417,7 +417,7 @@ class Ladder:
             facts=self.sets.facts(study, held),
             labels=labels,
             labels_file=labels.file_digest,
-            provenance=label_provenance(study, labels.frame, held.reserved_at),
+            provenance=label_provenance(study, labels.frame, reserved_since(self.ledger, held)),
             scores=self._scores(study, cell.population, reserved),
             panel=self._panel(study, cell.population, drawn_of(held)),
             opening=opening,
@@ -460,22 +460,6 @@ class Ladder:
             digest = self.store.put_table(frame)
             assert digest == fact(evidence.rows, "table", name)
         return evidence
-
-
-def label_provenance(study: Study, labels: pd.DataFrame, reserved_at: str) -> LabelProvenance:
-    """By what the labels were held out: dated after the reservation, or declared, or by nothing."""
-    from datetime import datetime
-
-    times = [time if isinstance(time, str) else None for time in labels["labeled_at"]]
-    undated = sum(time is None for time in times)
-    since = datetime.fromisoformat(reserved_at)
-    older = sum(time is not None and datetime.fromisoformat(time) < since for time in times)
-    if not undated and not older:
-        return LabelProvenance("reservation")
-    note = " and ".join(
-        part for part in (f"{undated} labels are undated" * bool(undated), f"{older} are older" * bool(older)) if part
-    )
-    return LabelProvenance("declaration" if study.holdout.prior_access else "nothing", note)
 
 
 def _digests(above: Mapping[str, pd.DataFrame]) -> dict[str, str]:

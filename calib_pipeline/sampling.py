@@ -22,8 +22,12 @@ def keyed_hash(seed: int, identifier: str) -> int:
     return int.from_bytes(digest.digest(), "big")
 
 
-def allocation(sizes: Mapping[str, int], size: int, min_per_stratum: int) -> dict[str, int]:
+def allocation(
+    sizes: Mapping[str, int], size: int, min_per_stratum: int, available: Mapping[str, int] | None = None
+) -> dict[str, int]:
     """How many items each stratum gives: proportional by largest remainder, raised to the minimum.
+
+    What a stratum cannot give since its items are spent, the others give.
 
     Parameters
     ----------
@@ -33,6 +37,8 @@ def allocation(sizes: Mapping[str, int], size: int, min_per_stratum: int) -> dic
         Items asked for in all. Raising a small stratum to its minimum adds to it.
     min_per_stratum
         Least number of items a stratum gives, where it has as many.
+    available
+        Items of each stratum that may be drawn; all of them by default.
     """
     total = sum(sizes.values())
     if total == 0:
@@ -42,7 +48,14 @@ def allocation(sizes: Mapping[str, int], size: int, min_per_stratum: int) -> dic
     by_remainder = sorted(quotas, key=lambda stratum: (given[stratum] - quotas[stratum], stratum))
     for stratum in by_remainder[: size - sum(given.values())]:
         given[stratum] += 1
-    return {stratum: min(max(given[stratum], min_per_stratum), sizes[stratum]) for stratum in sorted(sizes)}
+    given = {stratum: min(max(given[stratum], min_per_stratum), sizes[stratum]) for stratum in sorted(sizes)}
+    if available is None:
+        return given
+    given = {stratum: min(count, available.get(stratum, 0)) for stratum, count in given.items()}
+    room = {stratum: available.get(stratum, 0) - count for stratum, count in given.items()}
+    short = min(size - sum(given.values()), sum(room.values()))
+    more = allocation(room, short, 0) if short > 0 else {}
+    return {stratum: count + more.get(stratum, 0) for stratum, count in given.items()}
 
 
 def draw_holdout(
@@ -91,8 +104,8 @@ def draw_holdout(
     spent_units = {unit for item, unit in zip(items, units, strict=True) if item in spent_items}
     rank_key = {identifier: keyed_hash(seed, identifier) for identifier in {*items, *units}}
 
-    wanted = allocation(_sizes(strata), size, min_per_stratum)
-    usable = (row for row in range(len(items)) if units[row] not in spent_units)
+    usable = [row for row in range(len(items)) if units[row] not in spent_units]
+    wanted = allocation(_sizes(strata), size, min_per_stratum, _sizes([strata[row] for row in usable]))
     order = sorted(usable, key=lambda row: (strata[row], rank_key[units[row]], rank_key[items[row]], items[row]))
     drawn: list[int] = []
     ranks: list[int] = []

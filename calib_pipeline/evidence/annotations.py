@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -26,6 +27,28 @@ class LabelProvenance:
 
     held_out_by: Literal["reservation", "declaration", "nothing"]
     note: str | None = None
+
+
+def label_provenance(study: Study, labels: pd.DataFrame, since: Mapping[str, str]) -> LabelProvenance:
+    """By what the labels were held out: dated after the reservation of their items, or declared, or by nothing.
+
+    Parameters
+    ----------
+    labels
+        ``item_id, labeled_at`` of the usable labels.
+    since
+        When each item was reserved.
+    """
+    times = list(zip(labels["item_id"], labels["labeled_at"], strict=True))
+    dated = [(item, time) for item, time in times if isinstance(time, str)]
+    undated = len(times) - len(dated)
+    older = sum(datetime.fromisoformat(time) < datetime.fromisoformat(since[item]) for item, time in dated)
+    if not undated and not older:
+        return LabelProvenance("reservation")
+    note = " and ".join(
+        part for part in (f"{undated} labels are undated" * bool(undated), f"{older} are older" * bool(older)) if part
+    )
+    return LabelProvenance("declaration" if study.holdout.prior_access else "nothing", note)
 
 
 def annotations(

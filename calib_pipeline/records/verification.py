@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from calib_pipeline.chain import MEASURING_RUNGS, Chain, Declared, Given
 from calib_pipeline.digests import digest_frame
+from calib_pipeline.evidence.annotations import label_provenance
 from calib_pipeline.evidence.evidence import Evidence
 from calib_pipeline.evidence.holdout_reservation import HoldoutFacts
 from calib_pipeline.evidence.scorer_agreement import Opening
 from calib_pipeline.evidence_store import DamagedEvidence, EvidenceStore, read_parquet
-from calib_pipeline.holdout_sets import drawn_of
-from calib_pipeline.ladder import label_provenance
+from calib_pipeline.holdout_sets import EXCLUDED, STRATA, drawn_of, reserved_since
 from calib_pipeline.ledger import Ledger, LedgerError
 from calib_pipeline.records.archive import RecordArchive, readable_record, software_versions
 from calib_pipeline.records.publication import differences
@@ -140,7 +140,8 @@ def _rebuilt_findings(
 ) -> Iterator[tuple[str, str]]:
     study = declared_study(record)
     declared, given = _given(ledger, store, record, study)
-    yield from _draw_findings(declared, given, record)
+    if not ledger.reserved_set(record["holdout"]["set"]).details.get(EXCLUDED, 0):
+        yield from _draw_findings(declared, given)
     chain = Chain(given)
     for again in chain.rungs():
         if again.asset in record["evidence"]:
@@ -180,7 +181,8 @@ def _given(ledger: Ledger, store: EvidenceStore, record: dict[str, Any], study: 
     labels = read_labels(str(store.input_path(inputs["labels"])), study, reserved, known)
     scores = read_scores(str(store.input_path(inputs["scores"])), study, reserved, known)
     rubric = record["declaration"]["rubric_text"]
-    declared = Declared(study, rubric, manifest, scores.rows_digest, held.holdout_id)
+    strata = held.details.get(STRATA)
+    declared = Declared(study, rubric, manifest, scores.rows_digest, held.holdout_id, strata)
     opening = Opening(
         "measurement" if record["kind"] == "measurement" else "diagnostic",
         None,
@@ -192,7 +194,7 @@ def _given(ledger: Ledger, store: EvidenceStore, record: dict[str, Any], study: 
     facts = HoldoutFacts(
         held.holdout_id, held.generation, registered=not reused, why_not=record["why"] if reused else None, spent=0
     )
-    provenance = label_provenance(study, labels.frame, held.reserved_at)
+    provenance = label_provenance(study, labels.frame, reserved_since(ledger, held))
     panel = {
         scorer.id: read_scores(str(store.input_path(inputs["scores"])), study, reserved, known, scorer)
         for scorer in study.panel
@@ -201,10 +203,8 @@ def _given(ledger: Ledger, store: EvidenceStore, record: dict[str, Any], study: 
     return declared, given
 
 
-def _draw_findings(declared: Declared, given: Given, record: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """A first generation is drawn from the whole population, so that its draw can be repeated."""
-    if record["holdout"]["generation"] != 1:
-        return
+def _draw_findings(declared: Declared, given: Given) -> Iterator[tuple[str, str]]:
+    """A set that left out no spent item is drawn from the whole population, so that its draw can be repeated."""
     again = draw_holdout(
         declared.manifest.frame,
         size=declared.study.holdout.size,

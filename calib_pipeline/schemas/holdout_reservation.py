@@ -53,7 +53,8 @@ HOLDOUT_RESERVATION = Gate(
             "strata_drawn",
             at_least_bar,
             "{value:.0f} of {bar:.0f} strata are represented: {text} gave nothing",
-            "add items to the missing strata, or raise holdout.min_per_stratum",
+            "add items to the missing strata, or raise holdout.min_per_stratum; where all items of one are spent, "
+            "declare the others as a population of their own",
         ),
         Condition(
             "requested_size_reached",
@@ -61,7 +62,7 @@ HOLDOUT_RESERVATION = Gate(
             "reserved_items",
             at_least_bar,
             "{value:.0f} items could be reserved; {bar:.0f} were asked for",
-            "add items to the population, or lower holdout.size",
+            "add items to the population, or lower holdout.size to {value:.0f}",
         ),
     ),
 )

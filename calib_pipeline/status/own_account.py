@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from calib_pipeline.cell import Cell
 from calib_pipeline.errors import InputError, ReviewUnavailable
 from calib_pipeline.evidence.annotations import annotations as label_evidence
+from calib_pipeline.evidence.annotations import label_provenance
 from calib_pipeline.evidence.baseline_comparators import FEWEST_DISTINCT_VALUES, KINDS, MOST_MISSING
 from calib_pipeline.evidence.evidence import Evidence, EvidenceRows
 from calib_pipeline.evidence.scorer_agreement import Readiness, readiness
-from calib_pipeline.holdout_sets import drawn_of
-from calib_pipeline.ladder import Ladder, label_provenance
+from calib_pipeline.holdout_sets import drawn_of, reserved_since
+from calib_pipeline.ladder import Ladder
 from calib_pipeline.ledger import HoldoutSet
 from calib_pipeline.measurement.comparators import heuristic_name, is_length
 from calib_pipeline.sampling import SHARE_OF_NAMED
@@ -45,6 +46,7 @@ class Brought:
     labels: Labels | None
     scores: Scores | None
     unread: tuple[str, ...]
+    since: Mapping[str, str]
 
     @property
     def ready(self) -> Readiness | None:
@@ -78,7 +80,8 @@ def brought(project: Project, ladder: Ladder | None, cell: Cell) -> Brought:
             state = ladder.sets.state(study, held)
         except InputError as fault:
             unread.append(str(fault))
-    return Brought(manifest, held, state, labels, scores, tuple(unread))
+    since = {} if ladder is None or held is None else reserved_since(ladder.ledger, held)
+    return Brought(manifest, held, state, labels, scores, tuple(unread), since)
 
 
 def blocked(study: Study, tables: Brought) -> tuple[Reason, ...]:
@@ -123,7 +126,7 @@ def _labels(study: Study, tables: Brought) -> tuple[Evidence, ...]:
         rows.count("blinding_missing", len(missing), bar=0, text=" and ".join(missing) or None)
         return (rows.build(),)
     labels, drawn = tables.labels, drawn_of(tables.held)
-    provenance = label_provenance(study, labels.frame, tables.held.reserved_at)
+    provenance = label_provenance(study, labels.frame, tables.since)
     return label_evidence(study, drawn, labels, provenance, {}), _annotators(study, drawn, labels.frame)
 
 

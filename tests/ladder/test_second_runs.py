@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import dagster as dg
@@ -121,6 +122,73 @@ def test_a_population_that_grew_is_measured_on_unspent_items(climbed: Folder, wo
     world.write(climbed.root)
     assert climbed.climb().asset == "annotations"
     assert not reserved_now(climbed) & spent
+
+
+def grown(world: World) -> None:
+    """As many items again, of the same strata."""
+    more = world.items.assign(item_id="n" + world.items["item_id"])
+    world.items = pd.concat([world.items, more], ignore_index=True)
+
+
+def test_a_population_that_grew_is_sampled_from_both_of_its_parts(climbed: Folder, world: World) -> None:
+    """What is left of the old items is a sample of the old items, and no sample of all."""
+    [first] = climbed.ladder.ledger.sets()
+    grown(world)
+    world.write(climbed.root)
+    assert climbed.run_alone("holdout_reservation").status == "ok"
+    rows = climbed.evidence("holdout_reservation")
+    before = f"in {POPULATION}@{first.population_digest[:8]}"
+    sizes = {"billing": 120, "login": 140, "shipping": 160}
+    for stratum, size in sizes.items():
+        for part in (f"{stratum}, {before}", f"{stratum}, new"):
+            assert figure(rows, "stratum_items", part) == size
+            assert figure(rows, "stratum_reserved", part) == pytest.approx(150 * size / 840, abs=1)
+    old = {item for item in reserved_now(climbed) if not item.startswith("n")}
+    assert len(old) == pytest.approx(75, abs=2)
+    assert not old & set(world.labels["item_id"])
+
+
+def test_a_part_of_a_population_that_is_spent_whole_is_not_spoken_for(
+    tmp_path: Path, instance: dg.DagsterInstance, world: World
+) -> None:
+    world.study["holdout"]["size"] = 420
+    world.labels = world_of().labels
+    folder = folder_of(world, tmp_path, instance)
+    assert folder.climb_to("human_ceiling").status == "ok"
+    declare("ceiling", "floor", to=0.05)(world)
+    grown(world)
+    world.write(folder.root)
+    run = folder.climb()
+    assert (run.asset, run.rung) == ("holdout_reservation", "holdout")
+    assert "3 of 6 strata are represented" in str(run.reason)
+    assert "declare the others as a population of their own" in str(run.next_step)
+
+
+def test_the_size_that_can_be_reserved_is_named_and_can_be(climbed: Folder, world: World) -> None:
+    """Two strata give what the third, whose items are nearly spent, cannot."""
+    declare("holdout", "size", to=300)(world)
+    world.write(climbed.root)
+    run = climbed.climb()
+    assert run.asset == "holdout_reservation"
+    assert "270 items could be reserved; 300 were asked for" in str(run.reason)
+    assert str(run.next_step).endswith("or lower holdout.size to 270")
+    declare("holdout", "size", to=270)(world)
+    world.write(climbed.root)
+    assert climbed.run_alone("holdout_reservation").status == "ok"
+
+
+def test_labels_of_items_that_stay_reserved_are_younger_than_their_reservation(
+    tmp_path: Path, instance: dg.DagsterInstance, world: World
+) -> None:
+    world.study["holdout"].pop("prior_access")
+    folder = folder_of(world, tmp_path, instance)
+    assert folder.run_alone("holdout_reservation").status == "ok"
+    world.labels["labeled_at"] = datetime.now(UTC).isoformat()
+    declare("ceiling", "min_items", to=90)(world)
+    world.write(folder.root)
+    assert folder.climb_to("annotations").status == "ok"
+    assert len(folder.ladder.ledger.sets()) == 2
+    assert fact(folder.evidence("annotations"), "held_out_by") == "reservation"
 
 
 def test_a_re_check_looks_at_items_that_nobody_looked_at(climbed: Folder, world: World) -> None:
