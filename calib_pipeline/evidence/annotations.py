@@ -29,7 +29,7 @@ class LabelProvenance:
     note: str | None = None
 
 
-def label_provenance(study: Study, labels: pd.DataFrame, since: Mapping[str, str]) -> LabelProvenance:
+def label_provenance(study: "Study", labels: "pd.DataFrame", since: Mapping[str, str]) -> LabelProvenance:
     """By what the labels were held out: dated after the reservation of their items, or declared, or by nothing.
 
     Parameters
