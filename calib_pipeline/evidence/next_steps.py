@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from calib_pipeline.statistics import wilson
+from calib_pipeline.statistics.intervals import critical_value
 from calib_pipeline.statistics.paired import labels_to_decide
 
 if TYPE_CHECKING:
+    from calib_pipeline.measurement.figures import IntervalPlan
     from calib_pipeline.measurement.reference import Labels
     from calib_pipeline.studies.study import Study
 
@@ -20,10 +22,21 @@ ENOUGH_OF_A_VALUE = 10
 
 @dataclass(frozen=True)
 class Sampling:
-    """Where more labels would come from: the key that sizes the next set, and the items of the population."""
+    """Where more labels would come from, and how a gate would read them.
+
+    ``key`` sizes the next set, ``population`` counts the items, and ``longer`` is by how much more labels the next
+    set's gate level demands for the same width, as `longer_next_time` gives it.
+    """
 
     key: str
     population: int
+    longer: float = 1.0
+
+
+def longer_next_time(plan: IntervalPlan) -> float:
+    """(z_next / z_now)²: the next set is read at a level that answers for one attempt more, which is this one."""
+    after = replace(plan, attempts=plan.attempts + 1)
+    return (critical_value(after.gate_level) / critical_value(plan.gate_level)) ** 2
 
 
 def labels_wanted(
@@ -31,7 +44,8 @@ def labels_wanted(
 ) -> str | None:
     """How many labels would decide a figure whose interval contains the bar; None where no number does.
 
-    Labels that were read are spent for a changed plan, so that the labels which decide are those of the next set.
+    Labels that were read are spent for a changed plan, so that the labels which decide are those of the next set, read
+    at the level of then.
 
     Parameters
     ----------
@@ -40,11 +54,11 @@ def labels_wanted(
     clears
         Whether the estimate lies on the side of the bar that the gate asks for.
     """
-    wanted = labels_to_decide(value, low, high, bar, n)
+    wanted = labels_to_decide(value, low, high, bar, n * sampling.longer)
     if wanted is None:
         return None
     labeled = math.floor(n)
-    decide = f"at the present estimate {wanted} labels decide it, {max(wanted - labeled, 1)} more than now"
+    decide = f"at the present estimate {wanted} labels decide it, all of unspent items ({labeled} did not)"
     if not clears:
         return f"{decide}, and against the scorer: improve it, or decide otherwise"
     left = sampling.population - labeled

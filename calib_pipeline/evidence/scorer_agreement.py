@@ -14,7 +14,7 @@ import numpy as np
 
 from calib_pipeline.evidence.evidence import Evidence, EvidenceRows
 from calib_pipeline.evidence.holdout_reservation import stamp
-from calib_pipeline.evidence.next_steps import Sampling, labels_wanted, values_wanted
+from calib_pipeline.evidence.next_steps import Sampling, labels_wanted, longer_next_time, values_wanted
 from calib_pipeline.measurement import continuous, pairs
 from calib_pipeline.measurement.comparators import (
     comparator_blocks,
@@ -158,7 +158,7 @@ def scorer_agreement(
     _directional(rows, met, plan)
     _against_label_noise(rows, met, ceiling, plan)
     _panel(rows, met, panel, plan)
-    sampling = Sampling("holdout.size", sum(strata.values()))
+    sampling = Sampling("holdout.size", sum(strata.values()), longer_next_time(plan))
     _differences(rows, met, figures, sorted(beaten), plan, sampling)
     rows.table("rows", met.rows())
     return rows.build()

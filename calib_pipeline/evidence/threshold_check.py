@@ -11,7 +11,7 @@ import numpy as np
 
 from calib_pipeline.evidence.evidence import Evidence, EvidenceRows
 from calib_pipeline.evidence.holdout_reservation import stamp
-from calib_pipeline.evidence.next_steps import LABEL_MORE, Sampling, labels_wanted
+from calib_pipeline.evidence.next_steps import LABEL_MORE, Sampling, labels_wanted, longer_next_time
 from calib_pipeline.evidence.scorer_agreement import LABELED
 from calib_pipeline.measurement.directional import CostFigures, Costs, cells, cost_shares, decisions
 from calib_pipeline.measurement.figures import Figure, IntervalPlan
@@ -74,7 +74,7 @@ def threshold_check(
         rows.count("budget", decision.budget, bar=trivial[cheaper], text=cheaper)
 
     cost = figures.expected_cost("scorer")
-    sampling = Sampling("holdout.size", sum(strata.values()))
+    sampling = Sampling("holdout.size", sum(strata.values()), longer_next_time(plan))
     against_budget = "no budget declared" if decision.budget is None else _standing(cost, decision.budget)
     _add(rows, "expected_cost", cost, sampling, scope="scorer", bar=decision.budget, standing=against_budget)
     for name in TRIVIAL:

@@ -129,9 +129,10 @@ def test_a_straddle_says_how_many_labels_would_decide_it() -> None:
     assert difference["gate_low"] <= 0 < difference["value"]
     assert difference["text"] == "not yet demonstrated"
     width = difference["value"] - difference["gate_low"]
-    wanted = math.ceil(150 * (width / difference["value"]) ** 2)
+    # A second attempt is read at 97.5 %: z = 2.241 instead of 1.960.
+    wanted = math.ceil(150 * (2.241403 / 1.959964) ** 2 * (width / difference["value"]) ** 2)
     assert difference["note"] == (
-        f"at the present estimate {wanted} labels decide it, {wanted - 150} more than now: "
+        f"at the present estimate {wanted} labels decide it, all of unspent items (150 did not): "
         "add items to the population, which has 420, and then raise holdout.size"
     )
     assert "not yet demonstrated" in str(result.reason)
@@ -139,9 +140,14 @@ def test_a_straddle_says_how_many_labels_would_decide_it() -> None:
 
 def test_a_ceiling_that_straddles_its_floor_says_so_too() -> None:
     world = world_of()
+    """The level at which people are read answers for no attempts, so that the next set is read as this one is."""
     value = row(in_memory(world), "human_ceiling", "ceiling")
     world.study["ceiling"]["floor"] = round(float(value["value"] + value["gate_low"]) / 2, 3)
     result = in_memory(world)
     assert result.stopped_at == "human_ceiling"
     assert "not yet demonstrated" in str(result.reason)
-    assert "labels decide it, " in result.verdicts["human_ceiling"].reasons[0].next_step
+    ceiling = row(result, "human_ceiling", "ceiling")
+    narrower = (ceiling["value"] - ceiling["gate_low"]) / (ceiling["value"] - ceiling["bar"])
+    wanted = math.ceil(ceiling["n"] * narrower**2)
+    next_step = result.verdicts["human_ceiling"].reasons[0].next_step
+    assert f"{wanted} labels decide it, all of unspent items ({ceiling['n']:g} did not)" in next_step

@@ -7,9 +7,11 @@ import math
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from calib_pipeline.evidence.next_steps import Sampling, labels_wanted
+from calib_pipeline.evidence.next_steps import Sampling, labels_wanted, longer_next_time
+from calib_pipeline.measurement.figures import IntervalPlan
 from calib_pipeline.statistics import wilson_limits
 from calib_pipeline.statistics.paired import labels_to_decide, mover_difference
 
@@ -88,5 +90,15 @@ def test_the_labels_that_decide_are_those_of_the_next_set(clears: bool, populati
     sampling = Sampling("holdout.size", population)
     text = labels_wanted(value, value - 0.5, value + 0.5, 0.5, 300, clears=clears, sampling=sampling)
     assert text is not None
-    assert "at the present estimate 1200 labels decide it, 900 more than now" in text
+    assert "at the present estimate 1200 labels decide it, all of unspent items (300 did not)" in text
     assert text.endswith(said)
+
+
+@pytest.mark.parametrize("attempts", [1, 2, 20])
+def test_the_next_set_is_read_at_the_level_of_one_attempt_more(attempts: int) -> None:
+    longer = longer_next_time(IntervalPlan(2000, 0, 0.95, attempts))
+    now, after = (norm.ppf(1 - 0.05 / m / 2) for m in (attempts, attempts + 1))
+    assert longer == pytest.approx((after / now) ** 2)
+    sampling = Sampling("holdout.size", 5000, longer)
+    text = labels_wanted(0.75, 0.25, 1.25, 0.5, 300, clears=True, sampling=sampling)
+    assert f"{math.ceil(300 * 4 * (after / now) ** 2)} labels decide it" in str(text)
