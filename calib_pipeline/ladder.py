@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from calib_pipeline.cell import Cell
 from calib_pipeline.chain import MEASURING_RUNGS, Chain, Declared, Given, is_ready, stamped
 from calib_pipeline.digests import digest_frame
-from calib_pipeline.errors import InputError
+from calib_pipeline.errors import InputError, ReviewUnavailable
 from calib_pipeline.evidence.annotations import annotations as label_evidence
 from calib_pipeline.evidence.annotations import label_provenance
 from calib_pipeline.evidence.baseline_comparators import baseline_comparators
@@ -305,12 +305,26 @@ class Ladder:
         parts = [part for part, digest in now.items() if part != "set" and stamps.get(part) != digest]
         if serving is None or serving.holdout_id != stamped_set:
             parts.append("set")
+        if asset == "annotations" and made_on is not None and self._labels_changed(cell, made_on, rows):
+            parts.append("labels")
         for above in MEASURING_RUNGS:
             used = stamps.get(f"above: {above}")
             newest = self.ledger.newest_evidence(cell.study, cell.population, above) if used is not None else None
             if newest is not None and newest.digest != used:
                 parts.append(f"the evidence of {above}")
         return parts
+
+    def _labels_changed(self, cell: Cell, held: HoldoutSet, rows: pd.DataFrame) -> bool:
+        """Whether the sheet now holds other labels of the set; rows of other items, and a sheet that is gone, do not
+        count."""
+        url = self.project.path(self._study(cell).data.annotations, cell.population)
+        try:
+            if self._tables.digest(url) == fact(rows, "digest", "labels file"):
+                return False
+            labels = self._labels(cell, {item.item_id for item in held.items})
+        except (InputError, ReviewUnavailable):
+            return False
+        return digest_frame(labels.frame) != fact(rows, "table", "labels")
 
     # Sets
 

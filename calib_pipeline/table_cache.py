@@ -81,6 +81,12 @@ class TableCache:
 
         return self._once(("outputs", url), url, lambda: score_table(url))
 
+    def digest(self, url: str) -> str:
+        """The SHA-256 of a table's bytes."""
+        from calib_pipeline.tables.source import read_source
+
+        return self._once(("digest", url), url, lambda: read_source(url).digest)
+
     def content(self, url: str) -> bytes:
         """The bytes of a table."""
         from calib_pipeline.tables.source import read_source

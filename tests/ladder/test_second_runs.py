@@ -305,6 +305,9 @@ def test_labels_that_had_to_be_corrected_lead_to_a_re_check(climbed: Folder, wor
     spent = set(world.labels["item_id"])
     world.labels.loc[world.labels.index[::40], "value"] = "pass"
     world.write(climbed.root)
+    refused = climbed.run_alone("human_ceiling")
+    assert refused.status == "failed"
+    assert "the evidence of annotations is stale: labels changed since it was made" in refused.error
     run = climbed.climb()
     assert run.asset == "scorer_agreement"
     assert "measure again on unspent items with `calib run --recheck`" in str(run.next_step)
