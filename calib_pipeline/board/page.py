@@ -57,7 +57,7 @@ def _summary(statuses: Sequence[CellStatus]) -> str:
             _badge(status),
             escape(status.reached_words),
             "" if headline is None else escape(f"{statistic_words(headline.scorer.statistic)} {headline.scorer.words}"),
-            "" if headline is None else escape(NO_CEILING if headline.people is None else headline.people.words),
+            "" if headline is None else escape(headline.people_words),
             "" if best is None else escape(f"{best.scope} {best.words}"),
             "" if headline is None else escape(headline.table_words),
         )
@@ -95,16 +95,27 @@ def _section(position: int, status: CellStatus) -> str:
 
 def _figures(status: CellStatus, headline: Headline) -> str:
     """The headline's intervals, and the table without which a chance-corrected figure cannot be read."""
-    bars = [Bar("scorer", headline.scorer, "scorer")]
-    if headline.people is not None:
-        bars.append(Bar("people", headline.people, "people"))
-    bars += [Bar(figure.scope, figure, "comparator") for figure in headline.comparators]
+    against_reference = [Bar("scorer", headline.scorer, "scorer")]
+    against_reference += [Bar(figure.scope, figure, "comparator") for figure in headline.comparators]
     taken = f" (from {escape(status.headline_from)})" if status.headline_from is not None else ""
-    ceiling = f"<p>{escape(NO_CEILING)}</p>\n" if headline.people is None else ""
     return (
-        f"<h3>{escape(statistic_words(headline.scorer.statistic))} on all labeled items{taken}</h3>\n{ceiling}"
-        f'<div class="figure">{intervals(bars)}</div>\n<p>Read it with {escape(headline.table_words)}.</p>\n'
-        f"{_all_statistics(status)}"
+        f"<h3>{escape(statistic_words(headline.scorer.statistic))} on all labeled items{taken}</h3>\n"
+        f'<div class="figure">{intervals(against_reference)}</div>\n{_people(headline)}'
+        f"<p>Read it with {escape(headline.table_words)}.</p>\n{_all_statistics(status)}"
+    )
+
+
+def _people(headline: Headline) -> str:
+    """People and the scorer in the same comparison, which is another than that with the full reference."""
+    if headline.people is None:
+        return f"<p>{escape(NO_CEILING)}</p>\n"
+    bars = [Bar("people", headline.people, "people")]
+    if headline.scorer_like_people is not None:
+        bars.insert(0, Bar("scorer", headline.scorer_like_people, "scorer"))
+    statistic = statistic_words(headline.scorer.statistic)
+    return (
+        f"<h3>{escape(statistic)} against {escape(headline.people.scope)}</h3>\n"
+        f'<div class="figure">{intervals(bars)}</div>\n'
     )
 
 

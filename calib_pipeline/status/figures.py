@@ -53,9 +53,10 @@ class Figure:
 class Headline:
     """What the scorer reached, and the same statistic for people and for the best comparator.
 
-    ``people`` are compared with the consensus of the others, as the scorer is with the reference. ``ceiling`` is the
-    figure that the ceiling's gate reads, which may be another statistic. ``confusion`` and ``refused`` stand beside
-    the headline because no chance-corrected figure can be read without them.
+    ``scorer`` and ``comparators`` are measured against the full reference. ``people`` are compared with the consensus
+    of the others, which is another comparison: ``scorer_like_people`` is what the scorer reaches in that one, None
+    where it was not measured so. ``ceiling`` is what the ceiling's gate reads, which may be another statistic.
+    ``confusion`` and ``refused`` stand beside the headline because no chance-corrected figure can be read without them.
     """
 
     scorer: Figure
@@ -65,6 +66,25 @@ class Headline:
     prevalence: float | None
     confusion: Mapping[str, float] = field(default_factory=dict)
     refused: Mapping[str, float] = field(default_factory=dict)
+    scorer_like_people: Figure | None = None
+
+    @property
+    def people_words(self) -> str:
+        """``0.685 [0.640, 0.720] (scorer 0.668)``: people, and the scorer in the same comparison."""
+        if self.people is None:
+            return NO_CEILING
+        like = self.scorer_like_people
+        beside = "" if like is None or like.value is None else f" (scorer {_three(like.value)})"
+        return f"{self.people.words}{beside}"
+
+    @property
+    def people_against(self) -> str | None:
+        """What people, and the scorer beside them, are compared with; None where there is no figure of people."""
+        if self.people is None:
+            return None
+        if self.scorer_like_people is None:
+            return f"people against {self.people.scope}"
+        return f"people, and in brackets the scorer, each against {self.people.scope}"
 
     @property
     def best_comparator(self) -> Figure | None:
@@ -90,6 +110,7 @@ def headline_of(evidence: EvidenceByAsset, statistic: str) -> Headline | None:
     ceiling, people = evidence.get("human_ceiling", ()), None
     for scope in (THE_OTHERS, ONE_OTHER, "all labels of an item"):
         people = people or first(ceiling, "human_agreement", scope, statistic)
+    like = None if people is None else first(agreement, "agreement", str(people.get("scope") or ""), statistic)
     gated = first(ceiling, "ceiling")
     return Headline(
         Figure.of(scorer),
@@ -102,6 +123,7 @@ def headline_of(evidence: EvidenceByAsset, statistic: str) -> Headline | None:
             name: sum(value_of(agreement, name, side) or 0.0 for side in ("accepted", "rejected"))
             for name in ("abstained", "failed")
         },
+        None if like is None or number(like.get("value")) is None else Figure.of(like),
     )
 
 

@@ -71,6 +71,7 @@ def test_the_page_tells_states_reasons_and_figures(page):
     for told in ("calibrated", "candidate for removal", "insufficient data", "Stopped at ceiling", "Next: ", "Claim: "):
         assert told in text
     assert "Diagnostic, never a calibration: Agreed with people" in text
+    assert "cohen kappa against the consensus of the others" in text
     assert "prevalence 0.487; TP 52" in text and "heuristic words" in text
 
 

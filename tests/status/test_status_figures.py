@@ -9,7 +9,7 @@ import pytest
 from calib_pipeline.board.drawing import axis, ticks
 from calib_pipeline.evidence.scorer_agreement import LABELED
 from calib_pipeline.status.comparison import comparison_of
-from calib_pipeline.status.figures import Figure, count_words, headline_of, interval_words
+from calib_pipeline.status.figures import NO_CEILING, Figure, count_words, headline_of, interval_words
 
 
 def row(name, value=None, **more):
@@ -38,6 +38,7 @@ EVIDENCE = {
         kappa("agreement", "decided", 0.75, low=0.6, high=0.85),
         kappa("agreement", LABELED, 0.65, low=0.5, high=0.78),
         kappa("agreement", "one other label", 0.6, low=0.45, high=0.7),
+        kappa("agreement", "the consensus of the others", 0.62, low=0.47, high=0.72),
     ],
 }
 
@@ -76,6 +77,21 @@ def test_the_headline_is_read_on_all_labeled_items_beside_like_figures():
     assert headline.table_words == "prevalence 0.250; TP 20 FP 5.5 FN 5 TN 69.5; abstained 3, failed 0"
 
 
+def test_people_stand_beside_the_scorer_in_the_same_comparison():
+    headline = headline_of(EVIDENCE, "cohen_kappa")
+    assert headline is not None
+    assert headline.people_words == "0.800 [0.700, 0.900] (scorer 0.620)"
+    assert headline.people_against == "people, and in brackets the scorer, each against the consensus of the others"
+
+
+def test_people_stand_alone_where_the_scorer_was_not_compared_as_they_were():
+    agreement = [row for row in EVIDENCE["scorer_agreement"] if row.get("scope") != "the consensus of the others"]
+    headline = headline_of(EVIDENCE | {"scorer_agreement": agreement}, "cohen_kappa")
+    assert headline is not None
+    assert headline.people_words == "0.800 [0.700, 0.900]"
+    assert headline.people_against == "people against the consensus of the others"
+
+
 def test_without_a_measurement_there_is_no_headline():
     assert headline_of({"human_ceiling": EVIDENCE["human_ceiling"]}, "cohen_kappa") is None
     assert comparison_of({"human_ceiling": EVIDENCE["human_ceiling"]}) is None
@@ -85,6 +101,7 @@ def test_without_people_there_is_no_ceiling_beside_the_headline():
     headline = headline_of(EVIDENCE | {"human_ceiling": [kappa("ceiling", "people")]}, "cohen_kappa")
     assert headline is not None
     assert (headline.people, headline.ceiling) == (None, None)
+    assert (headline.people_words, headline.people_against) == (NO_CEILING, None)
 
 
 def test_like_stands_beside_like():
