@@ -123,6 +123,9 @@ def say_comparison(comparison: Comparison, headline: Headline | None, console: C
         console.note(note)
     if headline is not None:
         console.result(f"Read kappa with {headline.table_words}.")
+        if headline.people_against is not None:
+            statistic = headline.scorer.statistic.replace("_", " ")
+            console.result(f"{statistic} of {headline.people_against}: {headline.people_words}.")
 
 
 def say_evidence(asset: str, rows: Sequence[Any], console: Console) -> None:
@@ -150,10 +153,12 @@ def say_evidence(asset: str, rows: Sequence[Any], console: Console) -> None:
 
 def say_work(project: Project, status: CellStatus, console: Console) -> None:
     """What people can do: items to label, and rows that could not be used."""
+    from calib_pipeline.status.advice import annotators_needed
     from calib_pipeline.status.work import work_on
 
     work = work_on(project, status.standing)
-    titles = ("Reserved items without a label", "Named items that need more independent annotators")
+    asked = annotators_needed(project.studies[status.study])
+    titles = ("Reserved items without a label", f"Named items that need {asked} independent annotators")
     for title, items in zip(titles, (work.unlabeled, work.again), strict=True):
         if items:
             console.result()

@@ -24,7 +24,11 @@ def add(commands: Any, everywhere: argparse.ArgumentParser) -> None:
         "status",
         parents=[everywhere],
         help="how far each study has come on each population",
-        description="How far each study has come on each population, and what to do where it stopped.",
+        description="How far each study has come on each population, and what to do where it stopped. The headline "
+        "and the best comparator are measured against the reference. People are measured against the consensus of the "
+        "others, and the scorer's figure in that same comparison stands behind theirs in brackets. Exit code 3 where a "
+        "ladder stopped, was never climbed, or rests on stale evidence or on tables that cannot be read; 0 where "
+        "every one reached its record.",
     )
     parser.add_argument("--study", metavar="S", help="this study only")
     parser.add_argument("--population", metavar="P", help="this population only")
@@ -75,7 +79,7 @@ def print_statuses(statuses: Sequence[CellStatus], console: Console) -> None:
 
 def line(status: CellStatus) -> tuple[str, ...]:
     """One line: what was reached, and the headline beside people and the best comparator."""
-    from calib_pipeline.status.figures import NO_CEILING, statistic_words
+    from calib_pipeline.status.figures import statistic_words
 
     headline = status.headline
     if headline is None:
@@ -84,7 +88,7 @@ def line(status: CellStatus) -> tuple[str, ...]:
         best = headline.best_comparator
         figures = (
             f"{statistic_words(headline.scorer.statistic)} {headline.scorer.words}",
-            NO_CEILING if headline.people is None else headline.people.words,
+            headline.people_words,
             "-" if best is None else f"{best.scope} {best.words}",
         )
     return status.study, status.population, status.status, status.reached_words, *figures
@@ -127,5 +131,7 @@ def notes(status: CellStatus) -> list[str]:
             name = statistic_words(headline.ceiling.statistic)
             ceiling = f"; people's {name} {headline.ceiling.words}"
         said.append(f"read the headline{taken} with {headline.table_words}{ceiling}")
-    said += [f"not readable: {fault}" for fault in status.unread]
+        if headline.people_against is not None:
+            said.append(f"the column of people: {headline.people_against}")
+    said += [f"not readable: {fault}" for fault in status.unread if fault not in (status.reason or "")]
     return said

@@ -7,16 +7,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from calib_pipeline.cell import Cell
+from calib_pipeline.chain import stamped
 from calib_pipeline.errors import InputError
 from calib_pipeline.evidence.evidence import figure
 from calib_pipeline.evidence.scorer_agreement import FEWEST_USABLE_PAIRS
 from calib_pipeline.evidence_store import DamagedEvidence
 from calib_pipeline.ladder import Ladder
 from calib_pipeline.schemas import GATES, RUNGS, Reason, Rung
-from calib_pipeline.status.changes import HELD_OUT_SET, changed_since_evidence, changed_since_record
+from calib_pipeline.status.advice import awaiting_labels, both_needs, lacking
+from calib_pipeline.status.changes import HELD_OUT_SET, changed_since_evidence, changed_since_record, why_spent
 from calib_pipeline.status.figures import Headline, headline_of
 from calib_pipeline.status.own_account import Brought, blocked, brought, by_rung
 from calib_pipeline.status.standing import Standing, Stop, climb_command, standing_of
+from calib_pipeline.status.unread import UnreadTable, keeps_from, unread_tables
 
 if TYPE_CHECKING:
     from calib_pipeline.studies.project import Project
@@ -107,16 +110,21 @@ def cell_status(project: Project, ladder: Ladder | None, cell: Cell) -> CellStat
     if standing.stop is None and published is None:
         standing = replace(standing, stop=_without_record(cell))
     tables = None if standing.measured else brought(project, ladder, cell)
-    standing = _awaiting_labels(standing, tables)
-    stop, record = standing.stop, published or diagnostic
     changed = _changed(ladder, standing, published, diagnostic)
+    spent = _why_spent(ladder, standing, published) if changed == (HELD_OUT_SET,) else None
+    standing = both_needs(study, standing, tables)
+    kept = _kept_by(project, standing, tables, changed)
+    if kept is not None:
+        awaited = awaiting_labels(project, standing, tables) if _is_absent_sheet(kept) else standing
+        standing = awaited if awaited is not standing else lacking(standing, kept)
+    stop, record = standing.stop, published or diagnostic
     pairs = _usable_pairs(standing, tables)
     lost = _lost_to(standing)
     own = () if tables is None else blocked(study, tables)
     headline, headline_from = headline_of(standing.rows, study.headline), None
     if headline is None and record is not None:
         headline = headline_of(record["evidence"], study.headline)
-        headline_from = "an earlier declaration" if record is published else "the diagnostic record"
+        headline_from = "the published record" if record is published else "the diagnostic record"
 
     status: StatusWord
     if changed:
@@ -127,9 +135,7 @@ def cell_status(project: Project, ladder: Ladder | None, cell: Cell) -> CellStat
         status = "candidate_for_removal"
     else:
         status = "uncalibrated" if stop is not None else "calibrated"
-    reason, next_step = _reason(status, standing, changed, lost, pairs)
-    if changed == (HELD_OUT_SET,) and tables is not None and tables.state is not None:
-        reason = f"the held-out set no longer serves this study: {tables.state.why}"
+    reason, next_step = _reason(status, standing, changed, lost, pairs, spent, kept)
     return CellStatus(
         cell.study,
         cell.population,
@@ -220,20 +226,6 @@ def _without_record(cell: Cell) -> Stop:
     return Stop("interrupted", "published_record", "interval", sentence, f"run `{climb_command(cell)}`")
 
 
-def _awaiting_labels(standing: Standing, tables: Brought | None) -> Standing:
-    """The standing with what people can do where a set is reserved and its labels are not there to be read."""
-    stop = standing.stop
-    if stop is None or stop.kind != "missing" or stop.asset != "annotations":
-        return standing
-    if tables is None or tables.labels is not None or tables.held is None:
-        return standing
-    cell, size = standing.cell, len(tables.held.items)
-    sentence = f"the set {tables.held.holdout_id} is reserved, and there are no labels of its {size} items to read"
-    listed = f"`calib show {cell.study} {cell.population}` lists them"
-    next_step = f"have them labeled ({listed}), and run `{climb_command(cell)}`"
-    return replace(standing, stop=replace(stop, sentence=sentence, next_step=next_step))
-
-
 def _changed(
     ladder: Ladder | None,
     standing: Standing,
@@ -259,6 +251,33 @@ def _changed(
     return ()
 
 
+def _why_spent(ladder: Ladder | None, standing: Standing, published: Mapping[str, Any] | None) -> str | None:
+    """Why the set that the evidence or the record rests on no longer serves the study; None where it does."""
+    stop, cell = standing.stop, standing.cell
+    assert ladder is not None and stop is not None
+    try:
+        if stop.kind == "stale":
+            rows = ladder.store.read_evidence(stop.asset, cell.population, cell.study)
+            return None if rows is None else why_spent(ladder, cell, stamped(rows).get("set"))
+        return None if published is None else why_spent(ladder, cell, published["holdout"]["set"])
+    except (InputError, DamagedEvidence):
+        return None
+
+
+def _kept_by(
+    project: Project, standing: Standing, tables: Brought | None, changed: tuple[str, ...]
+) -> UnreadTable | None:
+    """The table without which the step after the stop leads nowhere."""
+    if standing.stop is None or tables is None or standing.stop.kind == "does_not_hold":
+        return None
+    reserved = None if tables.held is None else {item.item_id for item in tables.held.items}
+    return keeps_from(standing.stop, unread_tables(project, standing.cell, reserved), changed)
+
+
+def _is_absent_sheet(table: UnreadTable) -> bool:
+    return table.table == "labels" and table.absent
+
+
 def _usable_pairs(standing: Standing, tables: Brought | None) -> int | None:
     """Items with a usable label and a decided output, counted from ids and statuses; None where uncountable."""
     agreement = standing.evidence.get("scorer_agreement")
@@ -279,15 +298,28 @@ def _lost_to(standing: Standing) -> tuple[str, ...]:
 
 
 def _reason(
-    status: StatusWord, standing: Standing, changed: tuple[str, ...], lost: tuple[str, ...], pairs: int | None
+    status: StatusWord,
+    standing: Standing,
+    changed: tuple[str, ...],
+    lost: tuple[str, ...],
+    pairs: int | None,
+    spent: str | None,
+    kept: UnreadTable | None,
 ) -> tuple[str | None, str | None]:
     stop, again = standing.stop, f"run `{climb_command(standing.cell)}`"
     if stop is None:
         return None, None
     if status == "stale":
+        if changed == (HELD_OUT_SET,):
+            if spent is None:
+                return stop.sentence, stop.next_step
+            said = f"the held-out set no longer serves this study: {spent}"
+            return said, stop.next_step if stop.kind == "does_not_hold" else again
         if stop.kind == "does_not_hold":
             return f"{', '.join(changed)} changed since the record, and {stop.sentence}", stop.next_step
         said = f"{', '.join(changed)} changed" if stop.kind == "stale" else stop.sentence
+        if kept is not None:
+            return f"{said}; {kept.sentence}" if stop.kind == "stale" else said, stop.next_step
         return said, stop.next_step if stop.kind == "unreadable" else again
     if status == "insufficient_data":
         few = f"{pairs} usable pairs; {FEWEST_USABLE_PAIRS} are needed before agreement is stated"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from calib_pipeline.cell import Cell
 from calib_pipeline.chain import Declared, stamped
+from calib_pipeline.holdout_sets import SERVES
 from calib_pipeline.ladder import Ladder
 from calib_pipeline.studies.digests import changed_parts, configuration_parts, plan_parts
 
@@ -62,8 +63,24 @@ def changed_since_evidence(
         differ = [part for part in differ if part != "configuration"]
     if record is not None and "plan" in differ and record["plan"]["digest"] == stamps.get("plan"):
         differ = [part for part in differ if part != "plan"] + _plan(record, study)
-    above = [part for part in ladder.stale_parts(cell, asset, rows) if part.startswith("the evidence of ")]
+    stale = ladder.stale_parts(cell, asset, rows)
+    above = [part for part in stale if part == "labels" or part.startswith("the evidence of ")]
     return tuple(dict.fromkeys([*differ, *above])) or (HELD_OUT_SET,)
+
+
+def why_spent(ladder: Ladder, cell: Cell, holdout_id: str | None) -> str | None:
+    """Why a set no longer serves a study as declared now; None where it does, or is none of the ledger's.
+
+    Raises
+    ------
+    InputError
+        When the population's table or the rubric cannot be read.
+    """
+    if holdout_id is None or not ladder.sets.knows(holdout_id):
+        return None
+    study = ladder.project.studies[cell.study]
+    state = ladder.sets.state(study, ladder.sets.of_id(holdout_id))
+    return None if state.state in SERVES[study.holdout.role] else state.why
 
 
 def _configuration(record: Mapping[str, Any], now: Declared) -> list[str]:

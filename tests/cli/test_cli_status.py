@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -109,7 +110,12 @@ def test_a_line_for_people_has_the_headline_beside_people_and_the_best_comparato
     assert said[0].split("  ")[0] == "study"
     cells = [cell.strip() for cell in said[1].split("  ") if cell.strip()]
     assert cells[:4] == [GOOD, POPULATION, "calibrated", "record"]
-    assert cells[4].startswith("cohen kappa 0.") and "[" in cells[5] and cells[6].startswith("random at the base rate")
+    assert cells[4].startswith("cohen kappa 0.") and cells[6].startswith("random at the base rate")
+    assert re.fullmatch(r"0\.\d{3} \[0\.\d{3}, 0\.\d{3}\] \(scorer 0\.\d{3}\)", cells[5])
+    shown = calib("show", GOOD, POPULATION, "--project", climbed.root).out
+    against = "people, and in brackets the scorer, each against the consensus of the others"
+    assert f"cohen kappa of {against}: {cells[5]}." in shown.splitlines()
+    assert any(f"the column of people: {against}" in line for line in said)
 
 
 def test_kappa_never_stands_without_prevalence_and_the_confusion_table(climbed, calib):
@@ -251,9 +257,10 @@ def test_show_as_json_is_the_stored_evidence(climbed, calib):
 
 def test_show_lists_the_items_to_label(climbed, calib):
     alone = calib("show", ALONE, POPULATION, "--project", climbed.root).out
-    assert "Named items that need more independent annotators (56):" in alone
+    assert "Named items that need 2 independent annotators (56):" in alone
     few = calib("show", FEW, POPULATION, "--project", climbed.root).out
     assert f"Reserved items without a label ({RESERVED - 5}):" in few
+    assert re.search(r"label \d+ more of the reserved items, and \d+ named items need 2 independent annotators", few)
 
 
 def test_show_never_shows_a_label_of_a_held_out_item(own_copy, calib):
