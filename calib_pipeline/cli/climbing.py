@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import atexit
+import multiprocessing
 import os
+import signal
+import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass
+from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,11 +64,20 @@ def climb_all(project: Project, cells: Sequence[Cell], console: Console, *, rech
 
 
 def _preload() -> None:
-    """Begin to import what climbing needs in the process that the workers are forked from."""
+    """Begin to import what climbing needs in the process that the workers are forked from.
+
+    It and the workers are deaf to Ctrl-C, which reaches all of them at once, but for the time in which they climb.
+    """
     from multiprocessing import forkserver
 
     forkserver.set_forkserver_preload([PRELOADED])
-    forkserver.ensure_running()
+    in_main = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if in_main else None
+    try:
+        forkserver.ensure_running()
+    finally:
+        if in_main:
+            signal.signal(signal.SIGINT, before)
 
 
 def _one_by_one(project: Project, cells: Sequence[Cell], recheck: bool) -> Iterator[Climbed]:
@@ -77,8 +89,6 @@ def _one_by_one(project: Project, cells: Sequence[Cell], recheck: bool) -> Itera
 
 def _side_by_side(project: Project, groups: Sequence[Sequence[Cell]], workers: int, recheck: bool) -> Iterator[Climbed]:
     """Climb the largest groups first; the next cell of a group begins when the one before it has ended."""
-    import multiprocessing
-
     context = multiprocessing.get_context("forkserver")
     waiting = sorted((list(group) for group in groups), key=len, reverse=True)
     running: dict[Future[Climbed], tuple[Cell, list[Cell]]] = {}
@@ -86,7 +96,12 @@ def _side_by_side(project: Project, groups: Sequence[Sequence[Cell]], workers: i
 
     def start(group: list[Cell]) -> None:
         cell, *rest = group
-        running[pool.submit(_climb_in_worker, cell, recheck)] = (cell, rest)
+        try:
+            running[pool.submit(_climb_in_worker, cell, recheck)] = (cell, rest)
+        except BrokenExecutor as broken:
+            ended: Future[Climbed] = Future()
+            ended.set_exception(broken)
+            running[ended] = (cell, rest)
 
     try:
         while waiting or running:
@@ -154,19 +169,32 @@ _opened: list[tuple[Project, dg.DagsterInstance]] = []
 def _begin(root: Path) -> None:
     from calib_pipeline.studies.project import load_project
 
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     stack = ExitStack()
-    atexit.register(stack.close)
+    # A process of multiprocessing ends without what `atexit` was given.
+    Finalize(None, stack.close, exitpriority=1)
     project = load_project(root)
     _opened.append((project, _open_instance(project, stack)))
+
+
+def _end_with_parent() -> None:
+    """Nobody waits for what this process does once the one that asked for it is gone; a killed run is run again."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def _climb_in_worker(cell: Cell, recheck: bool) -> Climbed:
     from calib_pipeline.cli.interrupts import is_interrupt
 
     [(project, instance)] = _opened
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return climb_one(project, cell, instance, recheck=recheck)
     except BaseException as fault:
         if is_interrupt(fault):
             raise KeyboardInterrupt from None
         raise
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from calib_pipeline.cli.console import Console
 from calib_pipeline.cli.exit_codes import FAULT, REACHED
@@ -53,7 +55,13 @@ def add(commands: Any, everywhere: argparse.ArgumentParser) -> None:
     fitted.add_argument(
         "--study", metavar="S", action="append", default=[], help="the study that it shaped; repeatable"
     )
-    fitted.add_argument("--config", metavar="DIGEST", action="append", default=[], help="the configuration; repeatable")
+    fitted.add_argument(
+        "--config",
+        metavar="DIGEST",
+        action="append",
+        default=[],
+        help="a configuration that is registered on the set, by its digest or the beginning of it; repeatable",
+    )
     fitted.add_argument("--everyone", action="store_true", help="every scorer there is or will be")
     fitted.add_argument("--reason", metavar="TEXT", required=True, help="how it shaped the scorer")
     export = action("export", "write the labels of a set to a file for a person, which spends the set", run_export)
@@ -98,14 +106,18 @@ def run_list(arguments: argparse.Namespace, console: Console) -> int:
 
 def run_log(arguments: argparse.Namespace, console: Console) -> int:
     """Print the events."""
-    ledger = _reader(_project(arguments))
+    project = _project(arguments)
+    ledger = _reader(project)
     events = []
     if ledger is not None:
         with closing(ledger):
             _known(ledger, arguments.set)
+            _known_in_log(arguments.study, project, ledger)
             events = ledger.events(arguments.set, arguments.study)
     elif arguments.set is not None:
         raise _unknown_set(arguments.set, [])
+    else:
+        _known_in_log(arguments.study, project, None)
     console.json([asdict(event) for event in events])
     if not events:
         console.result("no event yet")
@@ -155,7 +167,7 @@ def run_state(arguments: argparse.Namespace, console: Console) -> int:
 def run_verify(arguments: argparse.Namespace, console: Console) -> int:
     """Check the ledger."""
     from calib_pipeline.evidence_store import EvidenceStore
-    from calib_pipeline.records.archive import RecordArchive, lost_openings
+    from calib_pipeline.records.archive import RecordArchive, damaged_records, lost_openings
 
     project = _project(arguments)
     ledger = _reader(project)
@@ -166,7 +178,8 @@ def run_verify(arguments: argparse.Namespace, console: Console) -> int:
         with closing(ledger):
             problems, head = ledger.verify(), ledger.head()
             hashes = {event.hash for event in ledger.events()}
-    problems += lost_openings(RecordArchive(EvidenceStore(project.store).base), hashes)
+    archive = RecordArchive(EvidenceStore(project.store).base)
+    problems += lost_openings(archive, hashes) + damaged_records(archive)
     console.json({"verified": not problems, "head": head, "problems": problems})
     for problem in problems:
         console.say(f"problem: {problem}")
@@ -193,7 +206,7 @@ def run_mark_fitted(arguments: argparse.Namespace, console: Console) -> int:
             arguments.set,
             reason=arguments.reason,
             studies=arguments.study,
-            config_digests=arguments.config,
+            config_digests=[_registered(ledger, arguments.set, given) for given in arguments.config],
             everyone=arguments.everyone,
         )
     console.json([asdict(event) for event in events])
@@ -205,15 +218,11 @@ def run_mark_fitted(arguments: argparse.Namespace, console: Console) -> int:
 
 def run_export(arguments: argparse.Namespace, console: Console) -> int:
     """Write the labels of a set to a file, after the ledger has it that they left."""
-    from upath import UPath
-
-    from calib_pipeline.evidence_store import write_atomically
-
     project = _project(arguments)
     if not arguments.to.strip():
         raise InputError("--to is empty", expected="the name of the person who will see the labels")
     target = Path(arguments.output or f"{arguments.set}.labels.csv").absolute()
-    if target.exists():
+    if os.path.lexists(target):
         raise InputError(f"{target} is there already, and nothing is written over", todo="name another with --output")
     if not target.parent.is_dir():
         raise InputError(f"there is no folder {target.parent}", todo="make it, or name another with --output")
@@ -227,12 +236,30 @@ def run_export(arguments: argparse.Namespace, console: Console) -> int:
             console.say(question)
             if not console.confirm("Export?"):
                 raise InputError("nothing was exported", expected="a yes on a terminal, or --yes")
-        event = ledger.record_export(arguments.set, arguments.to)
-        write_atomically(UPath(target), labels.to_csv(index=False).encode())
+        with _waiting_file(target) as waiting:
+            waiting.write_bytes(labels.to_csv(index=False).encode())
+            event = ledger.record_export(arguments.set, arguments.to)
+            waiting.replace(target)
     console.json({"file": str(target), "rows": len(labels), "event": asdict(event)})
     console.result(f"{len(labels)} labels of {arguments.set} written to {target} for {arguments.to}")
     console.result(f"the set is spent (event {event.seq}): the next run of a study on it reserves the next generation")
     return REACHED
+
+
+@contextmanager
+def _waiting_file(target: Path) -> Iterator[Path]:
+    """A file beside the target that can be written and renamed: known before the ledger says that labels left."""
+    waiting = target.with_name(f".{uuid4().hex}")
+    try:
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+        target.unlink()
+        yield waiting
+    except OSError as fault:
+        raise InputError(
+            f"{target} cannot be written: {fault.strerror or fault}", todo="name another file with --output"
+        ) from fault
+    finally:
+        waiting.unlink(missing_ok=True)
 
 
 def plain_labels(project: Project, ledger: Ledger, holdout_id: str) -> pd.DataFrame:
@@ -305,6 +332,31 @@ def _known(ledger: Ledger, holdout_id: str | None) -> None:
     names = [header.holdout_id for header in ledger.sets()]
     if holdout_id is not None and holdout_id not in names:
         raise _unknown_set(holdout_id, names)
+
+
+def _known_in_log(study: str | None, project: Project, ledger: Ledger | None) -> None:
+    """Refuse a study that is neither declared nor in any event: one that was declared once still has its history."""
+    from calib_pipeline.cli.project_folder import unknown
+
+    told = {event.study for event in ledger.events() if event.study is not None} if ledger is not None else set()
+    known = [*project.studies, *sorted(told - set(project.studies))]
+    if study is not None and study not in known:
+        raise unknown("study", study, known)
+
+
+def _registered(ledger: Ledger, holdout_id: str, given: str) -> str:
+    """The digest of the one configuration registered on a set that begins as given."""
+    registrations = (event for event in ledger.events(holdout_id) if event.event == "registered")
+    known = sorted({event.config_digest for event in registrations if event.config_digest is not None})
+    found = [digest for digest in known if given and digest.startswith(given)]
+    if len(found) == 1:
+        return found[0]
+    several = "is the beginning of several configurations" if found else "is no configuration"
+    raise InputError(
+        f"{given!r} {several} registered on {holdout_id}",
+        expected=f"one of {', '.join(found or known)}" if known else "a registered configuration; none is",
+        todo=f"`calib holdout log {holdout_id}` lists them with their studies",
+    )
 
 
 def _unknown_set(holdout_id: str, names: Sequence[str]) -> InputError:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 
 from calib_pipeline import __version__
 from calib_pipeline.cli import board, dev, holdout, init, record, run, show, status, validate
+from calib_pipeline.cli.call_parser import CallParser, WrongCall
 from calib_pipeline.cli.console import Console
 from calib_pipeline.cli.exit_codes import FAULT, INTERRUPTED, REACHED, WRONG_INPUT
 from calib_pipeline.cli.interrupts import interrupts_are_heard
@@ -23,7 +26,8 @@ The project folder is --project DIR, else CALIB_PROJECT, else the current folder
 EXIT_CODES = """\
 exit codes:
   0    every asked-for ladder reached its record
-  3    a ladder stopped, or rests on stale or missing evidence: a result, not a fault
+  3    a ladder stopped, was never climbed, or rests on stale evidence or on tables that
+       cannot be read: a result, not a fault
   1    something broke while running
   2    a wrong call or declaration, or an unusable table
   130  interrupted"""
@@ -42,14 +46,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         The exit code; see :mod:`calib_pipeline.cli.exit_codes`.
     """
+    for name in ("stdout", "stderr"):
+        # A stream that was closed before the program began is None.
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))
     arguments = argparse.Namespace(project=None, json=False, debug=False, command=None)
     try:
         _parser().parse_args(argv, namespace=arguments)
+    except WrongCall as wrong:
+        given = sys.argv[1:] if argv is None else argv
+        Console(as_json=arguments.json or "--json" in given).error(wrong.message)
+        return WRONG_INPUT
     except SystemExit as exit_:
         return exit_.code if isinstance(exit_.code, int) else WRONG_INPUT
     console = Console(as_json=arguments.json)
     if arguments.command is None:
         console.say(_parser().format_help())
+        console.error("no command is named")
         return WRONG_INPUT
     try:
         with interrupts_are_heard():
@@ -74,6 +87,7 @@ def _told(fault: BaseException, console: Console, *, debug: bool) -> int:
         console.say("interrupted; rungs that finished stay, and the same command goes on from there")
     elif not isinstance(fault, BrokenPipeError):
         console.say(f"calib: {message_of(fault)}")
+        console.error(message_of(fault))
         if code == FAULT and not debug:
             console.say("calib: --debug shows the trace")
     return REACHED if isinstance(fault, BrokenPipeError) else code
@@ -85,7 +99,7 @@ def _parser() -> argparse.ArgumentParser:
     options.add_argument("--project", metavar="DIR", help="the project folder")
     options.add_argument("--json", action="store_true", help="print the result as JSON")
     options.add_argument("--debug", action="store_true", help="show the trace of a fault")
-    parser = argparse.ArgumentParser(
+    parser = CallParser(
         prog="calib",
         description=DESCRIPTION,
         epilog=EXIT_CODES,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from calib_pipeline.evidence_store import parquet_bytes, read_parquet, write_atomically
+from calib_pipeline.evidence_store import DamagedEvidence, parquet_bytes, read_parquet, write_atomically
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,49 +66,74 @@ class RecordArchive:
 
     def file(self, record_id: str) -> UPath | None:
         """The file of a record, by its id or an unambiguous beginning of it."""
-        found = [path for path in self._files() if path.name.startswith(record_id)]
+        found = [path for path in self.files() if path.name.startswith(record_id)]
         return found[0] if len(found) == 1 else None
 
     def entries(self) -> list[RecordEntry]:
-        """Every record, oldest first."""
-        index = self.folder / "index.parquet"
-        if not index.exists():
-            return []
-        rows = read_parquet(index.read_bytes(), str(index))
+        """Every record that can be read, oldest first: as the index says where it lists the files that are there."""
+        rows = self._indexed()
+        if rows is None or set(rows["record_id"]) != {path.stem for path in self.files()}:
+            rows = self._collected()
         return [RecordEntry(*row) for row in rows[list(INDEX_COLUMNS)].itertuples(index=False)]
 
     def reindex(self) -> pd.DataFrame:
         """Make the index again from the records themselves, so that a killed run leaves nothing behind."""
-        import pandas as pd
-
-        found = []
-        for path in self._files():
-            record = readable_record(path)
-            if record is None:
-                continue
-            row = {column: record.get(column) for column in INDEX_COLUMNS}
-            found.append(row | {"population": record["population"]["name"]})
-        found.sort(key=lambda row: (row["published_at"], row["record_id"]))
-        frame = pd.DataFrame(found, columns=list(INDEX_COLUMNS), dtype="object")
+        frame = self._collected()
         write_atomically(self.folder / "index.parquet", parquet_bytes(frame))
         return frame
 
-    def _files(self) -> list[UPath]:
+    def _indexed(self) -> pd.DataFrame | None:
+        index = self.folder / "index.parquet"
+        try:
+            rows = read_parquet(index.read_bytes(), str(index))
+        except (FileNotFoundError, DamagedEvidence):
+            return None
+        return rows if set(INDEX_COLUMNS) <= set(rows.columns) else None
+
+    def _collected(self) -> pd.DataFrame:
+        import pandas as pd
+
+        found = []
+        for path in self.files():
+            record = readable_record(path)
+            if record is not None:
+                row = {column: record[column] for column in INDEX_COLUMNS}
+                found.append(row | {"population": record["population"]["name"]})
+        found.sort(key=lambda row: (row["published_at"], row["record_id"]))
+        return pd.DataFrame(found, columns=list(INDEX_COLUMNS), dtype="object")
+
+    def files(self) -> list[UPath]:
+        """The file of every record, whether it can be read or not."""
         return sorted(self.folder.glob("*/*/*.json"), key=str)
 
 
 def lost_openings(archive: RecordArchive, hashes: Collection[str]) -> list[str]:
     """A sentence for each record whose opening is not among the hashes of the ledger's events."""
     lost = []
-    for entry in archive.entries():
-        record = archive.read(entry.record_id)
+    for path in archive.files():
+        record = readable_record(path)
         head = None if record is None else record["holdout"]["ledger_head"]
-        if head is not None and head not in hashes:
+        if record is not None and head is not None and head not in hashes:
             lost.append(
-                f"the ledger does not hold the opening that record {entry.record_id[:12]} of study {entry.study!r} "
-                "names: its history was cut, rewritten or replaced"
+                f"the ledger does not hold the opening that record {record['record_id'][:12]} of study "
+                f"{record['study']!r} names: its history was cut, rewritten or replaced"
             )
     return lost
+
+
+def damaged_records(archive: RecordArchive) -> list[str]:
+    """A sentence for each record file that cannot be read, so that what it rests on cannot be told."""
+    return [
+        f"the record file {path.name} cannot be read: restore it from a copy"
+        for path in archive.files()
+        if readable_record(path) is None
+    ]
+
+
+NEEDED = {"record_id": str, "study": str, "kind": str, "claim": str, "published_at": str, "population": dict} | {
+    "holdout": dict,
+    "evidence": dict,
+}
 
 
 def readable_record(path: UPath) -> dict[str, Any] | None:
@@ -117,7 +142,8 @@ def readable_record(path: UPath) -> dict[str, Any] | None:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return record if isinstance(record, dict) and isinstance(record.get("population"), dict) else None
+    whole = isinstance(record, dict) and all(isinstance(record.get(name), kind) for name, kind in NEEDED.items())
+    return record if whole and "ledger_head" in record["holdout"] and "name" in record["population"] else None
 
 
 def software_versions() -> dict[str, str]:

@@ -59,7 +59,16 @@ def _texts(column: pa.ChunkedArray, name: str, shown: str) -> list[str | None]:
     kind = column.type
     if pa.types.is_dictionary(kind):
         column, kind = column.cast(kind.value_type), kind.value_type
-    values: list[Any] = column.to_pylist()
+    try:
+        values: list[Any] = column.to_pylist()
+    except UnicodeDecodeError:
+        raise _no_text(name, shown) from None
+    except Exception as fault:
+        raise InputError(
+            f"the column of type {kind} cannot be read: {type(fault).__name__}: {fault}",
+            where=f"{shown}, column {name}",
+            expected="text, numbers, truth values or times in a zone that is known",
+        ) from None
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
         return [None if value is None else value.isoformat() for value in values]
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
@@ -75,6 +84,8 @@ def _decoded(values: list[bytes | None], name: str, shown: str) -> list[str | No
     try:
         return [None if not value else value.decode("utf-8") for value in values]
     except UnicodeDecodeError:
-        raise InputError(
-            "the column holds bytes that are no UTF-8 text", where=f"{shown}, column {name}", expected="text"
-        ) from None
+        raise _no_text(name, shown) from None
+
+
+def _no_text(name: str, shown: str) -> InputError:
+    return InputError("the column holds bytes that are no UTF-8 text", where=f"{shown}, column {name}", expected="text")

@@ -129,7 +129,25 @@ def text_frame(columns: Columns) -> pd.DataFrame:
 def _table(
     columns: Columns, source: Source, rows: list[int], report: list[str], unit: Literal["line", "row"]
 ) -> RawTable:
-    return RawTable(text_frame(columns), source.shown, source.digest, rows, tuple(report), unit)
+    table = RawTable(text_frame(columns), source.shown, source.digest, rows, tuple(report), unit)
+    for name, cells in columns.items():
+        _refuse_no_text(table, name, cells)
+    return table
+
+
+def _refuse_no_text(table: RawTable, name: str, cells: Sequence[str | None]) -> None:
+    """JSON can spell halves of characters, which no file can hold."""
+    try:
+        "".join(cell for cell in cells if cell is not None).encode()
+    except UnicodeEncodeError:
+        position = next(place for place, cell in enumerate(cells) if cell is not None and not _is_text(cell))
+        raise InputError(
+            "the cell holds half a character (a lone surrogate)", where=table.where(position, name), expected="text"
+        ) from None
+
+
+def _is_text(cell: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in cell)
 
 
 def _texts(column: pd.Series[Any]) -> list[str | None]:

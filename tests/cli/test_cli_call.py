@@ -125,6 +125,44 @@ def test_every_fault_has_its_message_and_its_code(calib, declared, monkeypatch, 
     assert "Traceback" not in said.err
 
 
+@pytest.mark.parametrize(("fault", "code", "text"), FAULTS, ids=[type(fault[0]).__name__ for fault in FAULTS])
+def test_a_fault_is_told_as_json_too(calib, declared, monkeypatch, fault, code, text):
+    def broken(*_: object) -> None:
+        raise fault
+
+    monkeypatch.setattr(status, "read_statuses", broken)
+    said = calib("status", "--json", "--project", declared)
+    assert said.code == code
+    if code == 130:
+        assert said.out == ""
+        return
+    document = json.loads(said.out)
+    assert list(document) == ["error"]
+    assert document["error"] in said.err.replace("calib: ", "", 1) and text in said.err
+
+
+def test_a_fault_after_the_document_adds_none(calib, declared, monkeypatch):
+    monkeypatch.setattr(status, "print_statuses", lambda *_: 1 / 0)
+    said = calib("status", "--json", "--project", declared)
+    assert said.code == 1
+    assert isinstance(json.loads(said.out), list)
+
+
+@pytest.mark.parametrize(
+    ("call", "error"), [(["status", "--nope"], "--nope"), (["show"], "required"), ([], "no command is named")]
+)
+def test_a_wrong_call_is_told_as_json_too(calib, call, error):
+    said = calib("--json", *call)
+    assert said.code == 2
+    assert error in json.loads(said.out)["error"]
+    assert "usage: calib" in said.err
+
+
+def test_the_help_of_status_says_when_it_exits_with_3(calib):
+    said = " ".join(calib("status", "--help").out.split())
+    assert "Exit code 3 where a ladder stopped, was never climbed, or rests on stale evidence or on tables" in said
+
+
 def test_debug_shows_the_trace(calib, declared, monkeypatch):
     monkeypatch.setattr(status, "read_statuses", lambda *_: 1 / 0)
     said = calib("status", "--debug", "--project", declared)
@@ -214,3 +252,11 @@ def test_names_that_would_write_over_a_terminal_are_made_visible(capsys):
 def test_json_of_the_schema_is_the_schema(calib):
     schema = json.loads(calib("validate", "--schema").out)
     assert {"study", "dimension", "scale", "decision"} <= set(schema["properties"])
+
+
+@pytest.mark.parametrize("command", ["status", "validate --json", "status --json"])
+def test_a_stream_that_is_closed_is_no_fault(declared, command):
+    whole = f"{sys.executable} -m calib_pipeline.cli.main {command} --project {declared} >&-"
+    ended = subprocess.run(["sh", "-c", whole], capture_output=True, text=True, check=False)
+    assert "Traceback" not in ended.stderr
+    assert ended.returncode == (0 if "validate" in command else 3)

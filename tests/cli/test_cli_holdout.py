@@ -80,6 +80,34 @@ def test_an_unknown_set_is_refused_with_the_nearest(calib, climbed, action):
     assert f"did you mean '{SET}'?".casefold() in said.err.casefold()
 
 
+@pytest.mark.parametrize("project", ["declared", "climbed"])
+def test_the_log_of_an_unknown_study_is_refused_with_the_known_ones(calib, project, request):
+    given = request.getfixturevalue(project)
+    said = calib("holdout", "log", "--study", "nope", "--project", getattr(given, "root", given))
+    assert (said.code, said.out) == (2, "")
+    assert "there is no study 'nope'" in said.err and GOOD in said.err
+
+
+def test_the_log_of_a_study_that_is_no_longer_declared_is_shown(calib, own_copy):
+    (own_copy / "studies" / f"{FITTED}.yaml").unlink()
+    said = calib("holdout", "log", "--study", FITTED, "--project", own_copy)
+    assert said.code == 0 and "registered" in said.out
+
+
+def test_a_configuration_is_marked_by_the_beginning_of_its_digest(calib, own_copy):
+    registered = [one for one in events(calib, own_copy) if (one["event"], one["study"]) == ("registered", ALONE)]
+    digest = registered[0]["config_digest"]
+    call = ["holdout", "mark-fitted", SET, "--reason", "x", "--project", own_copy, "--config"]
+    before = events(calib, own_copy)
+    for wrong in ("JUNK", ""):
+        said = calib(*call, wrong)
+        assert said.code == 2
+        assert f"is no configuration registered on {SET}" in said.err and digest in said.err
+    assert events(calib, own_copy) == before
+    assert calib(*call, digest[:12]).code == 0
+    assert events(calib, own_copy)[-1]["config_digest"] == digest
+
+
 def test_verify_finds_a_ledger_that_was_edited(calib, own_copy):
     assert calib("holdout", "verify", "--project", own_copy).code == 0
     with sqlite3.connect(own_copy / ".calib" / "ledger.db") as database:
@@ -194,3 +222,22 @@ def test_an_export_that_cannot_be_written_or_read_spends_nothing(calib, own_copy
     assert "REVIEW_UNAVAILABLE" in said.err
     assert there.read_text() == "mine"
     assert events(calib, own_copy) == before
+
+
+def test_a_record_file_that_is_damaged_is_a_problem(calib, own_copy):
+    [file] = (own_copy / ".calib" / "store" / "records").glob(f"{POPULATION}/{GOOD}/*.json")
+    file.write_text(file.read_text(encoding="utf-8")[:500], encoding="utf-8")
+    said = calib("holdout", "verify", "--project", own_copy)
+    assert said.code == 1
+    assert f"the record file {file.name} cannot be read" in said.err
+
+
+@pytest.mark.parametrize("name", ["x" * 252 + ".csv", "nowhere/x.csv"])
+def test_labels_do_not_leave_for_a_file_that_cannot_be_written(calib, own_copy, tmp_path, name):
+    before = events(calib, own_copy)
+    target = tmp_path / name
+    said = calib("holdout", "export", SET, "--to", "eve", "--yes", "--output", target, "--project", own_copy)
+    assert said.code == 2
+    assert "name another" in said.err
+    assert events(calib, own_copy) == before
+    assert list(tmp_path.glob(".*")) == []

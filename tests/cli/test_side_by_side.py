@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
@@ -115,3 +117,28 @@ def test_populations_that_share_an_item_are_one_group(two: Path, change: object,
     project = load_project(two)
     found = independent(project, [Cell(*cell) for cell in project.cells()])
     assert [[cell.study for cell in group] for group in found] == groups
+
+
+def test_what_was_begun_for_a_process_that_is_gone_ends_with_it(two: Path) -> None:
+    run = started(two)
+    while "opened" not in opened(two) and run.poll() is None:
+        time.sleep(0.01)
+    os.kill(run.pid, signal.SIGKILL)
+    run.communicate(timeout=30)  # the workers hold the pipes as long as they live
+    again = started(two)
+    said, messages = again.communicate()
+    assert again.returncode == 3, messages
+    assert [cell["status"] for cell in json.loads(said)] == ["uncalibrated", "calibrated", "calibrated"]
+    assert opened(two).count("opened") == 2
+
+
+def opened(root: Path) -> list[str]:
+    """The kinds of the ledger's events."""
+    ledger = root / ".calib" / "ledger.db"
+    if not ledger.exists():
+        return []
+    with closing(sqlite3.connect(ledger)) as database:
+        try:
+            return [kind for (kind,) in database.execute("select event from events order by seq")]
+        except sqlite3.OperationalError:
+            return []

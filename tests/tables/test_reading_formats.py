@@ -144,3 +144,26 @@ def test_a_frame_without_rows_or_with_twin_columns_is_refused() -> None:
         raw_table(pd.DataFrame({"item_id": []}), "items")
     with pytest.raises(InputError, match="stands twice"):
         raw_table(pd.DataFrame([["a", "b"]], columns=["item_id", "item_id"]), "items")
+
+
+def test_half_a_character_is_refused_with_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "scores.jsonl"
+    path.write_text('{"item_id": "a", "value": "yes"}\n{"item_id": "b", "value": "y\\ud800"}\n', encoding="utf-8")
+    with pytest.raises(InputError, match=r"scores.jsonl:2, column value: the cell holds half a character"):
+        read_table(str(path))
+
+
+def test_parquet_text_that_is_no_utf8_is_refused_by_column(tmp_path: Path) -> None:
+    path = tmp_path / "items.parquet"
+    column = pa.array([b"a", b"\xff"], pa.binary()).view(pa.string())
+    pq.write_table(pa.table({"item_id": column}), path)
+    with pytest.raises(InputError, match=r"column item_id: the column holds bytes that are no UTF-8 text"):
+        read_table(str(path))
+
+
+def test_a_time_in_a_zone_that_nobody_knows_is_refused_by_column(tmp_path: Path) -> None:
+    path = tmp_path / "labels.parquet"
+    times = pa.array([0], pa.timestamp("us", tz="Mars/Phobos"))
+    pq.write_table(pa.table({"item_id": ["a"], "labeled_at": times}), path)
+    with pytest.raises(InputError, match=r"column labeled_at: the column of type timestamp.* cannot be read"):
+        read_table(str(path))
