@@ -10,6 +10,7 @@ from typing import Any
 
 from calib_pipeline.cli.console import Console
 from calib_pipeline.cli.exit_codes import REACHED, WRONG_INPUT
+from calib_pipeline.errors import InputError
 
 DEFAULT = ".calib/board.html"
 
@@ -40,6 +41,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
     project = open_project(arguments.project)
     target = Path(arguments.output).absolute() if arguments.output else project.root / DEFAULT
+    if arguments.output:
+        _refuse_unwritable(target)
     statuses = read_statuses(project, [Cell(*cell) for cell in project.cells()])
     ledger, head = open_ledger(project), None
     if ledger is not None:
@@ -55,3 +58,10 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         say_blocked(project, console)
         return WRONG_INPUT
     return REACHED
+
+
+def _refuse_unwritable(target: Path) -> None:
+    if target.is_dir():
+        raise InputError(f"{target} is a folder", expected="the file to write", todo="name a file with --output")
+    if not target.parent.is_dir():
+        raise InputError(f"there is no folder {target.parent}", todo="make it, or name another with --output")

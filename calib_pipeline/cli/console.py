@@ -40,6 +40,7 @@ class Console:
     def __init__(self, *, as_json: bool = False) -> None:
         self.as_json = as_json
         self._reader_left = False
+        self._document_written = False
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
@@ -81,7 +82,13 @@ class Console:
     def json(self, document: Any) -> None:
         """The result as one JSON document; nothing unless it was asked for."""
         if self.as_json:
+            self._document_written = True
             self._write(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+    def error(self, message: str) -> None:
+        """An error as the one JSON document; nothing unless JSON was asked for, or where the document is written."""
+        if not self._document_written:
+            self.json({"error": message})
 
     def raw(self, text: str) -> None:
         """Text as it is, JSON or not."""

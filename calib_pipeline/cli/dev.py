@@ -42,7 +42,9 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
             todo="copy both from a fresh `calib init DIR`",
         )
     if importlib.util.find_spec("dagster_webserver") is None:
-        console.say("calib: Dagster's UI is not installed. Install it with: pip install 'calib-pipeline[ui]'")
+        message = "Dagster's UI is not installed. Install it with: pip install 'calib-pipeline[ui]'"
+        console.say(f"calib: {message}")
+        console.error(message)
         return FAULT
     with project_instance(root) as instance:
         add_cells(load_project(root), instance)

@@ -11,7 +11,7 @@ FAULT = 1
 WRONG_INPUT = 2
 """A wrong call or declaration, or an unusable table."""
 STOPPED = 3
-"""A ladder stopped, or rests on stale or missing evidence: a result, not a fault."""
+"""A ladder stopped, was never climbed, or rests on stale evidence or tables that cannot be read: no fault."""
 INTERRUPTED = 130
 """Ctrl-C."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from calib_pipeline.cli.console import Console
 from calib_pipeline.cli.exit_codes import WRONG_INPUT, worst
+from calib_pipeline.errors import InputError
 
 if TYPE_CHECKING:
     from calib_pipeline.cli.climbing import Climbed
@@ -38,13 +39,20 @@ def add(commands: Any, everywhere: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Validate, climb, and print what became of it."""
     from calib_pipeline.cli.climbing import climb_all
-    from calib_pipeline.cli.project_folder import asked_cells, open_project
-    from calib_pipeline.cli.validate import say_blocked, say_faults
+    from calib_pipeline.cli.project_folder import asked_cells, project_root
+    from calib_pipeline.cli.validate import document, notes_on, say_blocked, say_faults, unloadable_document
+    from calib_pipeline.studies.project import load_project
 
-    project = open_project(arguments.project)
+    root = project_root(arguments.project)
+    try:
+        project = load_project(root)
+    except InputError as fault:
+        console.json(unloadable_document(fault))
+        raise
     if project.faults and (arguments.study is None or arguments.study not in project.studies):
         say_faults(project.faults, console)
         say_blocked(project, console)
+        console.json(document(project, notes_on(project)))
         console.say("nothing was run: mend the declarations, or name a study of another dimension with --study")
         return WRONG_INPUT
     cells = asked_cells(project, arguments.study, arguments.population)

@@ -39,23 +39,11 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     try:
         project = open_project(arguments.project)
     except InputError as fault:
-        faults = fault.faults if isinstance(fault, Faults) else (fault,)
-        console.json({"valid": False, "studies": [], "faults": [as_json(one) for one in faults], "blocked": {}})
-        say_faults(faults, console)
+        console.json(unloadable_document(fault))
+        say_faults(fault.faults if isinstance(fault, Faults) else (fault,), console)
         return WRONG_INPUT
     notes = notes_on(project)
-    console.json(
-        {
-            "valid": not project.faults,
-            "studies": [
-                {"study": study.name, "dimension": study.dimension, "populations": list(study.data.populations)}
-                for study in project.studies.values()
-            ],
-            "faults": [as_json(fault) for fault in project.faults],
-            "blocked": project.blocked,
-            "notes": notes,
-        }
-    )
+    console.json(document(project, notes))
     cells = len(project.cells())
     if project.faults:
         say_faults(project.faults, console)
@@ -69,6 +57,26 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     for note in notes:
         console.note(note)
     return REACHED
+
+
+def document(project: Project, notes: list[str]) -> dict[str, Any]:
+    """What is declared, for programs."""
+    return {
+        "valid": not project.faults,
+        "studies": [
+            {"study": study.name, "dimension": study.dimension, "populations": list(study.data.populations)}
+            for study in project.studies.values()
+        ],
+        "faults": [as_json(fault) for fault in project.faults],
+        "blocked": project.blocked,
+        "notes": notes,
+    }
+
+
+def unloadable_document(fault: InputError) -> dict[str, Any]:
+    """The same of a project whose calib.yaml is wrong."""
+    faults = fault.faults if isinstance(fault, Faults) else (fault,)
+    return {"valid": False, "studies": [], "faults": [as_json(one) for one in faults], "blocked": {}}
 
 
 def say_faults(faults: tuple[InputError, ...], console: Console) -> None:

@@ -95,6 +95,14 @@ def test_a_page_beside_a_fault_holds_what_is_valid(own_copy, calib):
     assert (own_copy / ".calib" / "board.html").read_text(encoding="utf-8").endswith("</html>\n")
 
 
+def test_a_page_is_written_where_a_folder_is(declared, calib, tmp_path):
+    for target in (tmp_path / "nowhere" / "board.html", tmp_path):
+        said = calib("board", "--project", declared, "--output", target)
+        assert (said.code, said.out) == (2, "")
+        assert "--output" in said.err
+    assert not (tmp_path / "nowhere").exists()
+
+
 def test_a_page_of_made_up_statuses_is_escaped_everywhere():
     from calib_pipeline.board.page import board_page
     from calib_pipeline.cell import Cell

@@ -83,7 +83,7 @@ def test_an_unknown_set_is_refused_with_the_nearest(calib, climbed, action):
 @pytest.mark.parametrize("project", ["declared", "climbed"])
 def test_the_log_of_an_unknown_study_is_refused_with_the_known_ones(calib, project, request):
     given = request.getfixturevalue(project)
-    said = calib("holdout", "log", "--study", "nope", "--project", getattr(given, "root", given))
+    said = calib("holdout", "log", "--study", "nope", "--project", given.root if project == "climbed" else given)
     assert (said.code, said.out) == (2, "")
     assert "there is no study 'nope'" in said.err and GOOD in said.err
 
@@ -238,6 +238,6 @@ def test_labels_do_not_leave_for_a_file_that_cannot_be_written(calib, own_copy, 
     target = tmp_path / name
     said = calib("holdout", "export", SET, "--to", "eve", "--yes", "--output", target, "--project", own_copy)
     assert said.code == 2
-    assert "name another" in said.err
+    assert "name another" in said.err.casefold()
     assert events(calib, own_copy) == before
     assert list(tmp_path.glob(".*")) == []

@@ -57,6 +57,17 @@ def test_nothing_runs_over_a_fault_that_touches_it(calib, declared, asked):
     assert not (declared / ".calib").exists()
 
 
+@pytest.mark.parametrize("wrong", ["study", "calib.yaml"])
+def test_a_run_over_faults_prints_the_json_of_validate(calib, declared, wrong):
+    if wrong == "study":
+        damaged(declared)
+    else:
+        (declared / "calib.yaml").write_text("populations: {replies-1: {item: a.csv}}\n")
+    ran, validated = (calib(command, "--project", declared, "--json") for command in ("run", "validate"))
+    assert (ran.code, ran.out) == (2, validated.out)
+    assert json.loads(ran.out)["valid"] is False
+
+
 def test_a_study_of_another_dimension_runs_beside_a_fault(calib, declared, monkeypatch):
     damaged(declared)
     other = study_named("other")
