@@ -162,7 +162,7 @@ class Ceiling(Section):
 
     min_annotators: Whole = Field(default=2, ge=1, description="Independent annotators an item.", examples=[2])
     min_items: Whole = Field(ge=1, description="Items that so many have labeled.", examples=[50])
-    floor: Number = Field(ge=0, description="What the lower bound must exceed.", examples=[0.1])
+    floor: Number = Field(ge=0, lt=1, description="What the lower bound must exceed.", examples=[0.1])
     because: Reason = Field(
         description="Why below this floor there is nothing to measure.",
         examples=["below this two people read two rubrics"],
@@ -219,7 +219,7 @@ class Gates(Section):
 class Cost(Section):
     """What one error costs, in any unit, and why."""
 
-    value: Number = Field(gt=0, description="The cost.", examples=[4])
+    value: Number = Field(gt=0, le=1e9, description="The cost.", examples=[4])
     because: Reason = Field(description="Why so much.", examples=["a wrong answer reaches a customer"])
 
 
@@ -227,7 +227,7 @@ class Floor(Section):
     """A lowest coefficient, beside the cost and never instead of it."""
 
     statistic: Statistic = Field(description="The coefficient.", examples=["cohen_kappa"])
-    at_least: Number = Field(description="What its lower bound must reach.", examples=[0.5])
+    at_least: Number = Field(le=1, description="What its lower bound must reach.", examples=[0.5])
     convention: Flag = Field(description="Whether the floor is a convention.", examples=[True])
     stands_for: Reason = Field(description="The decision it stands in for.", examples=["the review team's tolerance"])
 

@@ -158,6 +158,7 @@ class Study(Section):
             self.scale.accepted(self.decision.accept)
         except Refusal as refusal:
             raise Refusal(refusal.what, key=("decision", "accept"), expected=refusal.expected) from None
+        self._set_is_large_enough()
         _transform_fits(self.scorer.transform, self.scale, ("scorer", "transform"))
         seen = {self.scorer.id}
         for index, member in enumerate(self.panel):
@@ -168,6 +169,19 @@ class Study(Section):
         if self.data.scores is None and any(scorer.kind == "table" for scorer in (self.scorer, *self.panel)):
             raise Refusal("a scorer of kind 'table' needs its table", key=("data",), expected="the key 'scores'")
         return self
+
+    def _set_is_large_enough(self) -> None:
+        size = self.holdout.size
+        for key, asked in (
+            (("ceiling", "min_items"), self.ceiling.min_items),
+            (("agreement", "min_pairs"), self.agreement.min_pairs),
+        ):
+            if asked > size:
+                raise Refusal(
+                    f"{asked} cannot be had of the {size} items that 'holdout.size' reserves",
+                    key=key,
+                    expected=f"at most {size}, or a larger 'holdout.size'",
+                )
 
 
 def _one_of(value: str, allowed: tuple[str, ...], key: tuple[str, ...], kind: str) -> None:

@@ -93,6 +93,7 @@ def recorded(instance: dg.DagsterInstance, tmp_path_factory: pytest.TempPathFact
         world = make()
         world.study["holdout"] |= {"role": "fitted", "size": 60}
         world.study["ceiling"]["min_items"] = 30
+        world.study["agreement"]["min_pairs"] = 60
         world.study["bootstrap"]["resamples"] = 200
         folders[name] = folder_of(world, tmp_path_factory.mktemp("recorded"), instance)
         run = folders[name].diagnose()

@@ -65,6 +65,13 @@ def test_the_complete_example_is_a_study(tmp_path: Path, study_yaml: str) -> Non
          "one of column. Did you mean 'column'? For example: column: text_words"),
         ("budget: 0.5", "budget: 5", 24, "'decision.budget': the budget 5 is more than accepting or rejecting "
          "everything ever costs; expected at most 0.8 = 4·1 / (4 + 1)"),
+        ("min_items: 50", "min_items: 301", 16, "'ceiling.min_items': 301 cannot be had of the 300 items that "
+         "'holdout.size' reserves; expected at most 300, or a larger 'holdout.size'"),
+        ("min_pairs: 100", "min_pairs: 301", 18, "'agreement.min_pairs': 301 cannot be had of the 300 items that "
+         "'holdout.size' reserves; expected at most 300, or a larger 'holdout.size'"),
+        ("floor: 0.1", "floor: 1", 16, "'ceiling.floor' is 1; expected less than 1. For example: floor: 0.1"),
+        ("budget: 0.5", "floor: {statistic: cohen_kappa, at_least: 1.5, convention: true, stands_for: x}", 24,
+         "'decision.floor.at_least' is 1.5; expected less than or equal to 1. For example: at_least: 0.5"),
         ("study: rte.word-overlap", "study: rte word", 1, "'study': the name 'rte word' cannot be used; "
          "expected letters, digits, '.', '_' and '-', starting with none of '.' and '-', without '..'"),
         ("data:", "dta:", 26, "unknown key 'dta'"),

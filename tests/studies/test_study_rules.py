@@ -84,6 +84,11 @@ def test_a_budget_above_what_doing_nothing_ever_costs_is_refused(declaration: di
     assert "0.81 is more than" in said(declaration, decision={**declaration["decision"], "budget": 0.81})
 
 
+def test_the_whole_set_may_be_asked_for(declaration: dict[str, Any]) -> None:
+    declaration["ceiling"]["min_items"] = declaration["agreement"]["min_pairs"] = 300
+    assert changed(declaration).holdout.size == 300
+
+
 @pytest.mark.parametrize(
     ("transform", "words"),
     [

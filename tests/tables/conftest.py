@@ -23,7 +23,7 @@ def declared(scale: dict[str, Any], accept: Any, **sections: Any) -> Study:
             "rubric": {"version": "1", "text": "rubrics/quality.md"},
             "reference": {"kind": "anchor", "consensus": "mean" if scale["kind"] == "continuous" else "majority"},
             "scorer": {"id": "judge", "kind": "table"},
-            "holdout": {"role": "holdout", "size": 10, "seed": 1},
+            "holdout": {"role": "holdout", "size": 30, "seed": 1},
             "ceiling": {"min_items": 30, "floor": 0.1, "because": "two rubrics below this"},
             "agreement": {"min_pairs": 30},
             "decision": {
