@@ -50,7 +50,12 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
             head = ledger.head()
     made_at = datetime.now(UTC).isoformat(sep=" ", timespec="minutes").replace("+00:00", " UTC")
     page = board_page(project.root.name, statuses, made_at=made_at, ledger_head=head)
-    write_atomically(UPath(target), page.encode())
+    try:
+        write_atomically(UPath(target), page.encode())
+    except OSError as fault:
+        raise InputError(
+            f"{target} cannot be written: {fault.strerror or fault}", todo="name another file with --output"
+        ) from fault
     console.json({"file": str(target), "cells": len(statuses)})
     console.result(f"{target}: {len(statuses)} ladder{'' if len(statuses) == 1 else 's'}")
     if project.faults:
@@ -61,6 +66,12 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _refuse_unwritable(target: Path) -> None:
+    if target.suffix.casefold() not in (".html", ".htm"):
+        raise InputError(
+            f"{target} is no page, and what it may hold would be written over",
+            expected="a name that ends in .html",
+            todo="name such a file with --output",
+        )
     if target.is_dir():
         raise InputError(f"{target} is a folder", expected="the file to write", todo="name a file with --output")
     if not target.parent.is_dir():

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
+import io
 import sys
 import traceback
 from collections.abc import Sequence
-from pathlib import Path
 
 from calib_pipeline import __version__
 from calib_pipeline.cli import board, dev, holdout, init, record, run, show, status, validate
@@ -49,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name in ("stdout", "stderr"):
         # A stream that was closed before the program began is None.
         if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))
+            setattr(sys, name, io.StringIO())
     arguments = argparse.Namespace(project=None, json=False, debug=False, command=None)
     try:
         _parser().parse_args(argv, namespace=arguments)

@@ -37,6 +37,5 @@ def diagnostic_after_ladder(open_project: Callable[[], Project]) -> dg.SensorDef
         monitored_jobs=[LADDER_JOB],
         request_job=DIAGNOSTIC_JOB,
         default_status=dg.DefaultSensorStatus.STOPPED,
-        description="Makes the diagnostic record of a study of no status or too few pairs once its ladder "
-        "has stopped",
+        description="Makes the diagnostic record of a study of no status or too few pairs once its ladder has stopped",
     )(due)

@@ -110,7 +110,7 @@ _Loader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in resolvers if tag.rsplit(":", 1)[-1] in {"bool", "null", "merge"}]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
-_resolver("int", r"^[-+]?(0|[1-9][0-9]*)$", "-+0123456789")
+_resolver("int", r"^[-+]?(0|[1-9][0-9]{0,17})$", "-+0123456789")
 _resolver("float", r"^[-+]?(0|[1-9][0-9]*)?(\.[0-9]+|\.(?=$|[eE]))?([eE][-+]?[0-9]+)?$(?<![-+.])", "-+0123456789.")
 
 

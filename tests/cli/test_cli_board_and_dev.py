@@ -168,3 +168,12 @@ def test_dev_needs_a_workspace(calib, declared, became):
     assert (said.code, became) == (2, [])
     assert "workspace.yaml" in said.err
     assert POPULATION not in said.err
+
+
+def test_the_board_writes_over_nothing_that_is_no_page(calib, declared):
+    target = declared / "calib.yaml"
+    before = target.read_text(encoding="utf-8")
+    said = calib("board", "--project", declared, "--output", target)
+    assert said.code == 2
+    assert "expected a name that ends in .html" in said.err
+    assert target.read_text(encoding="utf-8") == before
