@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from calib_pipeline.chain import Declared
+    from calib_pipeline.studies.study import Study
 
 FORMAT = 1
 OUTSIDE_THE_ADDRESS = ("record_id", "software", "published_at")
@@ -74,9 +75,10 @@ def build_record(
     words = headline_words(
         study.headline, headline.get("value"), headline.get("low"), headline.get("high"), study.bootstrap.level
     )
+    labeled = figure(agreement, "labeled_items")
     held_out_by = fact(labels, "held_out_by") or "nothing"
     claim = (
-        measured_claim(study, manifest.name, manifest.size, words, held_out_by)
+        measured_claim(study, manifest.name, int(labeled or 0), manifest.size, words, held_out_by)
         if kind == "measurement"
         else diagnostic_claim(study, manifest.name, words, state, why)
     )
@@ -93,7 +95,7 @@ def build_record(
             "digest": manifest.digest,
             "size": manifest.size,
             "strata": declared.strata,
-            "labeled_items": figure(agreement, "labeled_items"),
+            "labeled_items": labeled,
         },
         "sampling": {
             "method": fact(reservation, "sampling"),
@@ -186,11 +188,17 @@ def build_record(
             "rows": fact(agreement, "table", "rows"),
         },
         "declaration": {
-            "study": study.model_dump(mode="json", by_alias=True, exclude_none=True),
+            "study": _declared_on(manifest.name, study),
             "rubric_text": declared.rubric_text,
         },
         "evidence": shown,
     }
+
+
+def _declared_on(population: str, study: Study) -> dict[str, Any]:
+    """The study as declared on the record's own population: where else it is measured is nothing to this record."""
+    data = study.data.model_copy(update={"populations": (population,)})
+    return study.model_copy(update={"data": data}).model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 def address(content: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""``calib init``: a folder that says what to fill in and then validates, and an example that is the one in the repository."""
+"""``calib init``: a folder that says what to fill in, and an example that is the one in the repository."""
 
 from __future__ import annotations
 

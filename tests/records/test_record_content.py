@@ -10,6 +10,7 @@ from typing import Any
 import dagster as dg
 import pandas as pd
 import pytest
+import yaml
 from climbs import Folder, folder_of, reserved
 from made_up_project import POPULATION, World, world_of
 
@@ -192,13 +193,27 @@ def test_the_index_lists_it_and_is_made_again_from_the_records(climbed: Folder) 
     pd.testing.assert_frame_equal(pd.read_parquet(index), listed)
 
 
+def test_a_population_added_to_the_study_makes_no_second_record_of_the_first(climbed: Folder, world: World) -> None:
+    before = climbed.records()
+    world.study["data"]["populations"] = [POPULATION, "tickets-2026-02"]
+    world.write(climbed.root)
+    project_file = climbed.root / "calib.yaml"
+    populations = yaml.safe_load(project_file.read_text(encoding="utf-8"))
+    populations["populations"]["tickets-2026-02"] = {"items": "data/tickets-2026-02/items.csv"}
+    project_file.write_text(yaml.safe_dump(populations), encoding="utf-8")
+    assert climbed.project.studies["judge"].data.populations == (POPULATION, "tickets-2026-02")
+    run = climbed.climb()
+    assert run.status == "ok", run
+    assert climbed.records() == before
+
+
 # The claim
 
 
 def test_the_claim_of_a_set_held_out_by_declaration(record: dict[str, Any]) -> None:
     assert record["claim"] == (
-        "Accurate at cohen kappa 0.932 [0.866, 0.986] at 95 % for resolved on tickets-2026-01 (420 items) (held out by "
-        "declaration: two people of the support team; the judge was bought before)."
+        "Accurate at cohen kappa 0.932 [0.866, 0.986] at 95 % for resolved on 150 labeled items of tickets-2026-01 "
+        "(420 items) (held out by declaration: two people of the support team; the judge was bought before)."
     )
 
 
@@ -215,7 +230,8 @@ def test_the_claim_of_a_set_held_out_by_reservation(tmp_path: Path, instance: dg
     record = the_record(folder)
     assert record["holdout"]["held_out_by"] == "reservation"
     assert record["claim"] == (
-        "Accurate at cohen kappa 0.932 [0.866, 0.986] at 95 % for resolved on tickets-2026-01 (420 items)."
+        "Accurate at cohen kappa 0.932 [0.866, 0.986] at 95 % for resolved on 150 labeled items of tickets-2026-01 "
+        "(420 items)."
     )
 
 
@@ -245,8 +261,8 @@ def test_the_claims_of_what_can_never_be_calibrated(climbed_once: Folder) -> Non
 def test_a_claim_without_an_interval_says_so(climbed_once: Folder) -> None:
     study = climbed_once.project.studies["judge"]
     words = headline_words("cohen_kappa", None, None, None, 0.95)
-    assert measured_claim(study, POPULATION, 3, words, "reservation") == (
-        "Accurate at an undefined cohen kappa for resolved on tickets-2026-01 (3 items)."
+    assert measured_claim(study, POPULATION, 2, 3, words, "reservation") == (
+        "Accurate at an undefined cohen kappa for resolved on 2 labeled items of tickets-2026-01 (3 items)."
     )
     assert headline_words("pearson", 1.0, None, None, 0.95) == "pearson 1.000 (no interval)"
 

@@ -9,7 +9,6 @@ import pytest
 from calib_pipeline.errors import Faults
 from calib_pipeline.studies.study_files import read_study
 
-
 TEMPLATES = ("still the template's text", "your own words in its place")
 
 
