@@ -65,7 +65,7 @@ def _fault(detail: Any, document: Document, model: type[BaseModel]) -> _Found:
         loc += refusal.key
     path, section, info = _walk(loc, document.data, model)
     place = document.place(path)
-    name = dotted(path)
+    dotted = _dotted(path)
     expected: str | None
     meant: Key | None = None
     if kind == "extra_forbidden":
@@ -73,19 +73,19 @@ def _fault(detail: Any, document: Document, model: type[BaseModel]) -> _Found:
         meant = (*path[:-1], close) if close else None
         what, expected, todo = _unknown_key(path, section, close)
     elif kind == "missing":
-        what = f"the key '{name}' is missing{_meaning(info)}"
+        what = f"the key '{dotted}' is missing{_meaning(info)}"
         expected, todo = None, _example(path, info)
     elif kind in ("union_tag_not_found", "union_tag_invalid"):
         tags = ", ".join(
             str(context.get("expected_tags", "binary, categorical, ordinal, continuous, pairwise")).split(", ")
         )
         tags = tags.replace("'", "")
-        what = f"'{name}.kind' is missing" if kind.endswith("not_found") else f"'{name}.kind' is {context['tag']!r}"
+        what = f"'{dotted}.kind' is missing" if kind.endswith("not_found") else f"'{dotted}.kind' is {context['tag']!r}"
         expected, todo = f"one of {tags}", _example(path, info)
     elif isinstance(refusal, Refusal):
-        what, expected, todo = f"'{name}': {refusal.what}" if name else refusal.what, refusal.expected, None
+        what, expected, todo = f"'{dotted}': {refusal.what}" if dotted else refusal.what, refusal.expected, None
     else:
-        what, expected, todo = _wrong_value(detail, kind, context, name, info, path)
+        what, expected, todo = _wrong_value(detail, kind, context, dotted, info, path)
     fault = InputError(what, where=str(place), expected=expected, todo=todo)
     return _Found(place.line, path, fault, kind == "missing", meant)
 
@@ -98,11 +98,11 @@ def _unknown_key(path: Key, section: type[BaseModel] | None, close: str | None) 
         todo = f"did you mean '{close}'?"
         if example := _example((*path[:-1], close), known[close]):
             todo += f" For {example.removeprefix('for ')}"
-    return f"unknown key '{dotted(path)}'", expected, todo
+    return f"unknown key '{_dotted(path)}'", expected, todo
 
 
 def _wrong_value(
-    detail: Any, kind: str, context: dict[str, Any], name: str, info: FieldInfo | None, path: Key
+    detail: Any, kind: str, context: dict[str, Any], dotted: str, info: FieldInfo | None, path: Key
 ) -> tuple[str, str, str | None]:
     given = detail["input"]
     if kind == "literal_error":
@@ -117,7 +117,7 @@ def _wrong_value(
     if kind == "literal_error" and isinstance(given, str):
         close = nearest(given, wanted.removeprefix("one of ").split(", "))
         todo = f"did you mean '{close}'?" if close else todo
-    return f"'{name}' is {_shown(given)}", wanted, todo
+    return f"'{dotted}' is {_shown(given)}", wanted, todo
 
 
 def _walk(loc: Key, data: Any, model: type[BaseModel]) -> tuple[Key, type[BaseModel] | None, FieldInfo | None]:
@@ -199,8 +199,7 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-def dotted(path: Key) -> str:
-    """A key's path as messages show it."""
+def _dotted(path: Key) -> str:
     text = ""
     for element in path:
         text += f"[{element}]" if isinstance(element, int) else f".{element}" if text else str(element)

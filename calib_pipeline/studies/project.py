@@ -13,7 +13,6 @@ from calib_pipeline.studies.addresses import absolute, ledger_address, store_add
 from calib_pipeline.studies.declared import Name, Reason, Section, Settings
 from calib_pipeline.studies.documents import Document, read_document
 from calib_pipeline.studies.faults import faults_of, nearest
-from calib_pipeline.studies.placeholders import rubric_placeholder
 from calib_pipeline.studies.study import Study
 from calib_pipeline.studies.study_files import TEXT_KEYS, as_faults, declared_text, study_of
 
@@ -190,12 +189,9 @@ def _read(path: Path, shown: str, defaults: Document) -> _Read:
 def _checked(one: _Read, root: Path, declared: ProjectFile) -> _Read:
     """What the study's file alone cannot tell: its populations, its rubric's file and its paths."""
     study, document = one.study, one.document
-    if document is None:
+    if study is None or document is None:
         return one
-    unwritten = rubric_placeholder(root, document)
-    faults = [] if unwritten is None else [unwritten]
-    if study is None:
-        return one.refused(*faults) if faults else one
+    faults = []
     for index, population in enumerate(study.data.populations):
         if population not in declared.populations:
             close = nearest(population, declared.populations)

@@ -10,7 +10,6 @@ from pydantic import ValidationError
 from calib_pipeline.errors import Faults, InputError
 from calib_pipeline.studies.documents import Document, Key, read_document
 from calib_pipeline.studies.faults import faults_of
-from calib_pipeline.studies.placeholders import placeholder_faults
 from calib_pipeline.studies.study import Study
 
 TEXT_KEYS: tuple[Key, ...] = (
@@ -46,18 +45,10 @@ def read_study(path: Path, shown: str, defaults: Document | None = None) -> tupl
 
 def study_of(document: Document) -> Study:
     """The study that a document declares; raises :class:`Faults` when it declares none."""
-    placeholders = placeholder_faults(document, TEXT_KEYS)
     try:
-        study = Study.model_validate(document.data)
+        return Study.model_validate(document.data)
     except ValidationError as error:
-        raise Faults(sorted([*faults_of(error, document, Study), *placeholders], key=_line)) from None
-    if placeholders:
-        raise Faults(placeholders)
-    return study
-
-
-def _line(fault: InputError) -> int:
-    return int(str(fault.where).rpartition(":")[2])
+        raise Faults(faults_of(error, document, Study)) from None
 
 
 def declared_text(document: Document, key: str) -> str | None:

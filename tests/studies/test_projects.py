@@ -195,21 +195,3 @@ def test_a_rubric_that_is_no_text_is_refused_when_it_is_read(project_folder: Fol
     (root / "rubrics" / "entailment.md").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="cannot be read"):
         project.rubric_text(project.studies["rte.word-overlap"])
-
-
-def test_a_rubric_that_nobody_has_written_is_refused(project_folder: Folder, study_yaml: str) -> None:
-    root = project_folder(a=study_yaml, b=study_yaml.replace("size: 300", "size: many").replace("rte.", "other."))
-    (root / "rubrics" / "entailment.md").write_text("TODO: say what entailment is\n", encoding="utf-8")
-    project = load_project(root)
-    assert project.studies == {}
-    said = "'rubric.text': rubrics/entailment.md is still the template's text; expected your own words in its place"
-    assert {f"studies/{name}.yaml:4: {said}" for name in "ab"} <= set(messages(project))
-
-
-def test_a_placeholder_among_the_defaults_is_told_once_and_where_it_stands(
-    project_folder: Folder, study_yaml: str
-) -> None:
-    calib = 'populations:\n  news-2026-10: {items: a.csv}\ndefaults:\n  holdout: {prior_access: "TODO: who"}\n'
-    root = project_folder(calib, a=study_yaml, b=study_yaml.replace("rte.", "other."))
-    said = "calib.yaml:4: 'holdout.prior_access' is still the template's text; expected your own words in its place"
-    assert messages(load_project(root)) == [said]
