@@ -75,6 +75,9 @@ def print_statuses(statuses: Sequence[CellStatus], console: Console) -> None:
     """The lines for people."""
     if statuses:
         console.lines_with_notes(HEADER, [(line(status), notes(status)) for status in statuses])
+        compared = (status.headline.people_against for status in statuses if status.headline is not None)
+        for words in dict.fromkeys(words for words in compared if words is not None):
+            console.note(f"the column of people: {words}")
 
 
 def line(status: CellStatus) -> tuple[str, ...]:
@@ -131,7 +134,5 @@ def notes(status: CellStatus) -> list[str]:
             name = statistic_words(headline.ceiling.statistic)
             ceiling = f"; people's {name} {headline.ceiling.words}"
         said.append(f"read the headline{taken} with {headline.table_words}{ceiling}")
-        if headline.people_against is not None:
-            said.append(f"the column of people: {headline.people_against}")
     said += [f"not readable: {fault}" for fault in status.unread if fault not in (status.reason or "")]
     return said
