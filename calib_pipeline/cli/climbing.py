@@ -76,7 +76,7 @@ def _preload() -> None:
     try:
         forkserver.ensure_running()
     finally:
-        if in_main:
+        if before is not None:
             signal.signal(signal.SIGINT, before)
 
 
