@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -54,9 +54,16 @@ def climb_all(project: Project, cells: Sequence[Cell], console: Console, *, rech
         _preload()
     groups = independent(project, cells) if several else [cells]
     workers = min(len(groups), _processors())
-    made = _one_by_one(project, cells, recheck) if workers < 2 else _side_by_side(project, groups, workers, recheck)
     climbed = {}
     with console.progress(len(cells), "climbing") as progress:
+
+        def starts(cell: Cell) -> None:
+            progress.starts(f"{cell.study} on {cell.population}")
+
+        if workers < 2:
+            made = _one_by_one(project, cells, recheck, starts)
+        else:
+            made = _side_by_side(project, groups, workers, recheck, starts)
         for one in made:
             climbed[one.cell] = one
             progress.finished(f"{one.cell.study} on {one.cell.population}: {one.ended}")
@@ -80,14 +87,19 @@ def _preload() -> None:
             signal.signal(signal.SIGINT, before)
 
 
-def _one_by_one(project: Project, cells: Sequence[Cell], recheck: bool) -> Iterator[Climbed]:
+def _one_by_one(
+    project: Project, cells: Sequence[Cell], recheck: bool, starts: Callable[[Cell], None]
+) -> Iterator[Climbed]:
     with ExitStack() as stack:
         instance = _open_instance(project, stack)
         for cell in cells:
+            starts(cell)
             yield climb_one(project, cell, instance, recheck=recheck)
 
 
-def _side_by_side(project: Project, groups: Sequence[Sequence[Cell]], workers: int, recheck: bool) -> Iterator[Climbed]:
+def _side_by_side(
+    project: Project, groups: Sequence[Sequence[Cell]], workers: int, recheck: bool, starts: Callable[[Cell], None]
+) -> Iterator[Climbed]:
     """Climb the largest groups first; the next cell of a group begins when the one before it has ended."""
     context = multiprocessing.get_context("forkserver")
     waiting = sorted((list(group) for group in groups), key=len, reverse=True)
@@ -96,6 +108,7 @@ def _side_by_side(project: Project, groups: Sequence[Sequence[Cell]], workers: i
 
     def start(group: list[Cell]) -> None:
         cell, *rest = group
+        starts(cell)
         try:
             running[pool.submit(_climb_in_worker, cell, recheck)] = (cell, rest)
         except BrokenExecutor as broken:

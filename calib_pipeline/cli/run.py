@@ -1,4 +1,4 @@
-"""``calib run``: climb the ladder of every asked-for study and population, in this process."""
+"""``calib run``: climb the ladder of every asked-for study and population."""
 
 from __future__ import annotations
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from calib_pipeline.studies.study import Study
 
 
-def measured_claim(study: Study, population: str, labeled: int, size: int, headline: str, held_out_by: str) -> str:
+def measured_claim(
+    study: Study, population: str, labeled: float | None, size: int, headline: str, held_out_by: str
+) -> str:
     """What an anchored measurement on a held-out set supports."""
     declared = f" (held out by declaration: {study.holdout.prior_access})" if held_out_by == "declaration" else ""
-    on = f"{labeled} labeled items of {population} ({size} items)"
+    counted = "an unknown number of" if labeled is None else f"{labeled:.0f}"
+    on = f"{counted} labeled items of {population} ({size} items)"
     return f"Accurate at {headline} for {study.dimension} on {on}{declared}."
 
 

@@ -78,7 +78,7 @@ def build_record(
     labeled = figure(agreement, "labeled_items")
     held_out_by = fact(labels, "held_out_by") or "nothing"
     claim = (
-        measured_claim(study, manifest.name, int(labeled or 0), manifest.size, words, held_out_by)
+        measured_claim(study, manifest.name, labeled, manifest.size, words, held_out_by)
         if kind == "measurement"
         else diagnostic_claim(study, manifest.name, words, state, why)
     )

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from calib_pipeline.tables.items import Manifest
     from calib_pipeline.tables.scores import Scores
 
-MOST_LISTED = 5
-
 
 @dataclass(frozen=True)
 class Brought:
