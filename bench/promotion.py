@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import groupby
 from typing import Any, Literal
 
 import numpy as np
@@ -229,22 +230,23 @@ def climb_worlds(job: tuple[int, int, int, int]) -> tuple[int, Tally]:
     return place, tally
 
 
-def sweep(worlds: int, seed: int, only: str | None, console: Console) -> dict[int, Tally]:
-    """Climb so many worlds of every scenario, on two processes."""
+def sweep(worlds: int, seed: int, only: str | None, console: Console) -> Iterator[tuple[Scenario, Tally]]:
+    """Climb so many worlds of every scenario, on two processes; each scenario is there as soon as it has ended."""
     chosen = [place for place, scenario in enumerate(scenarios()) if only is None or only in scenario.name]
-    jobs = [(place, seed, first, min(first + CHUNK, worlds)) for first in range(0, worlds, CHUNK) for place in chosen]
-    tallies = {place: Tally() for place in chosen}
+    jobs = [(place, seed, first, min(first + CHUNK, worlds)) for place in chosen for first in range(0, worlds, CHUNK)]
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     context = multiprocessing.get_context("spawn")
     with (
         Progress(console=console, disable=not console.is_terminal, transient=True) as progress,
         context.Pool(PROCESSES) as pool,
     ):
-        task = progress.add_task("climbing", total=len(jobs) * CHUNK)
-        for place, tally in pool.imap_unordered(climb_worlds, jobs):
-            tallies[place].add(tally)
-            progress.advance(task, CHUNK)
-    return tallies
+        task = progress.add_task("climbing", total=len(chosen) * worlds)
+        for place, results in groupby(pool.imap(climb_worlds, jobs), key=lambda result: result[0]):
+            tally = Tally()
+            for _, part in results:
+                tally.add(part)
+                progress.advance(task, part.worlds)
+            yield scenarios()[place], tally
 
 
 def standard_error(rate: float, worlds: int) -> float:
@@ -253,59 +255,56 @@ def standard_error(rate: float, worlds: int) -> float:
     return math.sqrt(kept * (1 - kept) / worlds)
 
 
-def findings(tallies: dict[int, Tally]) -> list[dict[str, Any]]:
-    """For every scenario its rate with standard error, whether it keeps its bar, and what its intervals cover."""
-    found = []
-    for place, tally in tallies.items():
-        scenario = scenarios()[place]
-        rate = tally.promoted / tally.worlds
-        error = standard_error(rate, tally.worlds)
-        kept = {
-            "unearned": rate - 2 * error <= MOST_UNEARNED,
-            "earned": rate + 2 * error >= LEAST_EARNED,
-            "coverage": True,
-        }[scenario.kind]
-        coverage = []
-        for (name, scope, statistic), counts in tally.intervals.items():
-            intervals, missed = counts["all"], counts["above"] + counts["below"]
-            covered = 1 - missed / intervals
-            coverage.append(
-                {
-                    "name": name,
-                    "scope": scope,
-                    "statistic": statistic,
-                    "intervals": intervals,
-                    "covered": covered,
-                    "standard_error": standard_error(covered, intervals),
-                    "above_the_truth": counts["above"] / intervals,
-                    "below_the_truth": counts["below"] / intervals,
-                }
-            )
-        found.append(
+def finding(scenario: Scenario, tally: Tally) -> dict[str, Any]:
+    """A scenario's rate with standard error, whether it keeps its bar, and what its intervals cover."""
+    rate = tally.promoted / tally.worlds
+    error = standard_error(rate, tally.worlds)
+    kept = {
+        "unearned": rate - 2 * error <= MOST_UNEARNED,
+        "earned": rate + 2 * error >= LEAST_EARNED,
+        "coverage": True,
+    }[scenario.kind]
+    coverage = []
+    for (name, scope, statistic), counts in tally.intervals.items():
+        intervals, missed = counts["all"], counts["above"] + counts["below"]
+        covered = 1 - missed / intervals
+        coverage.append(
             {
-                "scenario": scenario.name,
-                "kind": scenario.kind,
-                "worlds": tally.worlds,
-                "promoted": rate,
-                "standard_error": error,
-                "keeps_its_bar": kept,
-                "stops": dict(tally.stops),
-                "coverage": coverage,
+                "name": name,
+                "scope": scope,
+                "statistic": statistic,
+                "intervals": intervals,
+                "covered": covered,
+                "standard_error": standard_error(covered, intervals),
+                "above_the_truth": counts["above"] / intervals,
+                "below_the_truth": counts["below"] / intervals,
             }
         )
-    return found
+    return {
+        "scenario": scenario.name,
+        "kind": scenario.kind,
+        "worlds": tally.worlds,
+        "promoted": rate,
+        "standard_error": error,
+        "keeps_its_bar": kept,
+        "stops": dict(tally.stops),
+        "coverage": coverage,
+    }
 
 
-def report(found: list[dict[str, Any]]) -> None:
-    """Print the findings for people."""
+def say_promotion(one: dict[str, Any]) -> None:
+    """Print a scenario's rate for people."""
     bars = {"unearned": f"at most {MOST_UNEARNED:.1%}", "earned": f"at least {LEAST_EARNED:.0%}", "coverage": ""}
-    sys.stdout.write("promoted, in % of the worlds, with the Monte Carlo standard error\n")
-    for one in found:
-        verdict = ("kept" if one["keeps_its_bar"] else "MISSED") if bars[one["kind"]] else ""
-        sys.stdout.write(
-            f"  {one['scenario']:<58}{100 * one['promoted']:7.2f} +- {100 * one['standard_error']:.2f}"
-            f"  {bars[one['kind']]:<14}{verdict:<7} {_stops(one['stops'])}\n"
-        )
+    verdict = ("kept" if one["keeps_its_bar"] else "MISSED") if bars[one["kind"]] else ""
+    sys.stdout.write(
+        f"  {one['scenario']:<58}{100 * one['promoted']:7.2f} +- {100 * one['standard_error']:.2f}"
+        f"  {bars[one['kind']]:<14}{verdict:<7} {_stops(one['stops'])}\n"
+    )
+    sys.stdout.flush()
+
+
+def say_coverage(found: list[dict[str, Any]]) -> None:
+    """Print for people what the intervals of all scenarios cover."""
     by_figure: dict[str, list[tuple[float, float, str]]] = {}
     for one in found:
         for figure in one["coverage"]:
@@ -329,11 +328,17 @@ def main() -> int:
     parser.add_argument("--only", help="only scenarios whose name contains this")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
     given = parser.parse_args()
-    found = findings(sweep(given.worlds, given.seed, given.only, Console(stderr=True)))
+    found = []
+    if not given.json:
+        sys.stdout.write("promoted, in % of the worlds, with the Monte Carlo standard error\n")
+    for scenario, tally in sweep(given.worlds, given.seed, given.only, Console(stderr=True)):
+        found.append(finding(scenario, tally))
+        if not given.json:
+            say_promotion(found[-1])
     if given.json:
         sys.stdout.write(json.dumps(found, indent=1) + "\n")
     else:
-        report(found)
+        say_coverage(found)
     return 0 if all(one["keeps_its_bar"] for one in found) else 1
 
 
