@@ -20,11 +20,27 @@ if TYPE_CHECKING:
     from calib_pipeline.cell import Cell
     from calib_pipeline.cli.console import Console
     from calib_pipeline.dagster_side.climbing import CellResult
+    from calib_pipeline.status.cell_status import CellStatus
     from calib_pipeline.status.counts import Counts
     from calib_pipeline.studies.project import Project
 
-PRELOADED = "calib_pipeline.dagster_side.climbing"
-"""What takes a process longest to import."""
+    Made = tuple[dict[Cell, "Climbed"], dict[Cell, CellStatus]]
+
+PRELOADED = (
+    "calib_pipeline.dagster_side.climbing",
+    "calib_pipeline.ledger.database",
+    "calib_pipeline.status.cell_status",
+    "calib_pipeline.tables.annotations",
+    "calib_pipeline.tables.scores",
+    "dagster._core.storage.event_log",
+    "dagster._core.storage.runs",
+    "dagster._core.storage.schedules",
+    "dagster._core.execution.backfill",
+    "pandera.backends.pandas.container",
+    "pyarrow.parquet",
+    "scipy.stats",
+)
+"""What takes a process longest to import; a name that is none costs nothing."""
 
 
 @dataclass(frozen=True)
@@ -45,39 +61,39 @@ class Climbed:
     counts: Counts | None
 
 
-def climb_all(project: Project, cells: Sequence[Cell], console: Console, *, recheck: bool) -> list[Climbed]:
-    """Climb each cell as one run; the results are in the order of the cells."""
+def climb_all(
+    project: Project, cells: Sequence[Cell], console: Console, *, recheck: bool
+) -> tuple[list[Climbed], list[CellStatus]]:
+    """Climb each cell as one run, then read its status; both are in the order of the cells."""
     from calib_pipeline.independent_cells import independent
 
-    several = len({cell.population for cell in cells}) > 1 and _processors() > 1
-    if several:
-        _preload()
-    groups = independent(project, cells) if several else [cells]
+    groups = independent(project, cells) if _in_parts(cells) else [cells]
     workers = min(len(groups), _processors())
-    climbed = {}
     with console.progress(len(cells), "climbing") as progress:
 
         def starts(cell: Cell) -> None:
             progress.starts(f"{cell.study} on {cell.population}")
 
-        if workers < 2:
-            made = _one_by_one(project, cells, recheck, starts)
-        else:
-            made = _side_by_side(project, groups, workers, recheck, starts)
-        for one in made:
-            climbed[one.cell] = one
+        def ended(one: Climbed) -> None:
             progress.finished(f"{one.cell.study} on {one.cell.population}: {one.ended}")
-    return [climbed[cell] for cell in cells]
+
+        if workers < 2:
+            climbed, statuses = _one_by_one(project, cells, recheck, starts, ended)
+        else:
+            climbed, statuses = _side_by_side(project, groups, workers, recheck, starts, ended)
+    return [climbed[cell] for cell in cells], [statuses[cell] for cell in cells]
 
 
-def _preload() -> None:
-    """Begin to import what climbing needs in the process that the workers are forked from.
+def prepare(cells: Sequence[Cell]) -> None:
+    """Begin to import what climbing needs in the process that workers are forked from, where there may be several.
 
     It and the workers are deaf to Ctrl-C, which reaches all of them at once, but for the time in which they climb.
     """
     from multiprocessing import forkserver
 
-    forkserver.set_forkserver_preload([PRELOADED])
+    if not _in_parts(cells):
+        return
+    forkserver.set_forkserver_preload(list(PRELOADED))
     in_main = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGINT, signal.SIG_IGN) if in_main else None
     try:
@@ -88,23 +104,54 @@ def _preload() -> None:
 
 
 def _one_by_one(
-    project: Project, cells: Sequence[Cell], recheck: bool, starts: Callable[[Cell], None]
-) -> Iterator[Climbed]:
+    project: Project,
+    cells: Sequence[Cell],
+    recheck: bool,
+    starts: Callable[[Cell], None],
+    ended: Callable[[Climbed], None],
+) -> Made:
+    from calib_pipeline.cli.status import read_statuses
+
+    climbed = {}
     with ExitStack() as stack:
         instance = _open_instance(project, stack)
         for cell in cells:
             starts(cell)
-            yield climb_one(project, cell, instance, recheck=recheck)
+            climbed[cell] = climb_one(project, cell, instance, recheck=recheck)
+            ended(climbed[cell])
+    return climbed, dict(zip(cells, read_statuses(project, cells), strict=True))
 
 
 def _side_by_side(
-    project: Project, groups: Sequence[Sequence[Cell]], workers: int, recheck: bool, starts: Callable[[Cell], None]
+    project: Project,
+    groups: Sequence[Sequence[Cell]],
+    workers: int,
+    recheck: bool,
+    starts: Callable[[Cell], None],
+    ended: Callable[[Climbed], None],
+) -> Made:
+    context = multiprocessing.get_context("forkserver")
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(project.root,))
+    climbed = {}
+    try:
+        for one in _climbed_in(pool, groups, workers, recheck, starts):
+            climbed[one.cell] = one
+            ended(one)
+        return climbed, _statuses_in(pool, project, groups)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _climbed_in(
+    pool: ProcessPoolExecutor,
+    groups: Sequence[Sequence[Cell]],
+    workers: int,
+    recheck: bool,
+    starts: Callable[[Cell], None],
 ) -> Iterator[Climbed]:
     """Climb the largest groups first; the next cell of a group begins when the one before it has ended."""
-    context = multiprocessing.get_context("forkserver")
     waiting = sorted((list(group) for group in groups), key=len, reverse=True)
     running: dict[Future[Climbed], tuple[Cell, list[Cell]]] = {}
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(project.root,))
 
     def start(group: list[Cell]) -> None:
         cell, *rest = group
@@ -112,22 +159,33 @@ def _side_by_side(
         try:
             running[pool.submit(_climb_in_worker, cell, recheck)] = (cell, rest)
         except BrokenExecutor as broken:
-            ended: Future[Climbed] = Future()
-            ended.set_exception(broken)
-            running[ended] = (cell, rest)
+            failed: Future[Climbed] = Future()
+            failed.set_exception(broken)
+            running[failed] = (cell, rest)
 
+    while waiting or running:
+        while waiting and len(running) < workers:
+            start(waiting.pop(0))
+        done, _ = wait(running, return_when=FIRST_COMPLETED)
+        for future in done:
+            cell, rest = running.pop(future)
+            yield _result(future, cell)
+            if rest:
+                start(rest)
+
+
+def _statuses_in(
+    pool: ProcessPoolExecutor, project: Project, groups: Sequence[Sequence[Cell]]
+) -> dict[Cell, CellStatus]:
+    """Read the statuses where the tables are read already; here, where a process was killed."""
+    from calib_pipeline.cli.status import read_statuses
+
+    cells = [cell for group in groups for cell in group]
     try:
-        while waiting or running:
-            while waiting and len(running) < workers:
-                start(waiting.pop(0))
-            ended, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in ended:
-                cell, rest = running.pop(future)
-                yield _result(future, cell)
-                if rest:
-                    start(rest)
-    finally:
-        pool.shutdown(cancel_futures=True)
+        found = [status for statuses in pool.map(_statuses_in_worker, groups) for status in statuses]
+    except BrokenExecutor:
+        found = read_statuses(project, cells)
+    return dict(zip(cells, found, strict=True))
 
 
 def _result(future: Future[Climbed], cell: Cell) -> Climbed:
@@ -159,6 +217,11 @@ def _ended(result: CellResult) -> str:
     if result.status == "ok":
         return "record published"
     return "broke" if result.status == "fault" else f"stopped at {result.rung} ({result.asset})"
+
+
+def _in_parts(cells: Sequence[Cell]) -> bool:
+    """Whether some of the cells might be climbed beside others."""
+    return len({cell.population for cell in cells}) > 1 and _processors() > 1
 
 
 def _processors() -> int:
@@ -196,6 +259,13 @@ def _end_with_parent() -> None:
     assert parent is not None
     parent.join()
     os._exit(1)
+
+
+def _statuses_in_worker(cells: Sequence[Cell]) -> list[CellStatus]:
+    from calib_pipeline.cli.status import read_statuses
+
+    [(project, _)] = _opened
+    return read_statuses(project, cells)
 
 
 def _climb_in_worker(cell: Cell, recheck: bool) -> Climbed:

@@ -12,6 +12,7 @@ from calib_pipeline.errors import InputError
 
 if TYPE_CHECKING:
     from calib_pipeline.cli.climbing import Climbed
+    from calib_pipeline.status.cell_status import CellStatus
     from calib_pipeline.status.counts import Counts
     from calib_pipeline.studies.project import Project
 
@@ -38,7 +39,7 @@ def add(commands: Any, everywhere: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Validate, climb, and print what became of it."""
-    from calib_pipeline.cli.climbing import climb_all
+    from calib_pipeline.cli.climbing import climb_all, prepare
     from calib_pipeline.cli.project_folder import asked_cells, project_root
     from calib_pipeline.cli.validate import document, notes_on, say_blocked, say_faults, unloadable_document
     from calib_pipeline.studies.project import load_project
@@ -59,10 +60,11 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     if project.faults:
         console.say("other studies of this project are invalid (`calib validate`); they do not touch this one")
 
+    prepare(cells)
     before = what_is_left(project)
-    climbed = climb_all(project, cells, console, recheck=arguments.recheck)
+    climbed, statuses = climb_all(project, cells, console, recheck=arguments.recheck)
     changed = changes(before, what_is_left(project))
-    return report(project, climbed, changed, console)
+    return report(climbed, statuses, changed, console)
 
 
 def what_is_left(project: Project) -> Left:
@@ -90,9 +92,11 @@ def changes(before: Left, after: Left) -> set[tuple[str, str]]:
     }
 
 
-def report(project: Project, climbed: Sequence[Climbed], changed: set[tuple[str, str]], console: Console) -> int:
+def report(
+    climbed: Sequence[Climbed], statuses: Sequence[CellStatus], changed: set[tuple[str, str]], console: Console
+) -> int:
     """Print counts, faults and the status of what was climbed."""
-    from calib_pipeline.cli.status import code_of, print_statuses, read_statuses
+    from calib_pipeline.cli.status import code_of, print_statuses
 
     for one in climbed:
         if one.counts is not None:
@@ -100,7 +104,6 @@ def report(project: Project, climbed: Sequence[Climbed], changed: set[tuple[str,
             for line in counted_notes(one.counts):
                 console.note(line)
     console.result()
-    statuses = read_statuses(project, [one.cell for one in climbed])
     print_statuses(statuses, console)
     broken = [one for one in climbed if one.fault is not None]
     for one in broken:

@@ -41,7 +41,13 @@ def cheap_history(instance: dg.DagsterInstance) -> Iterator[None]:
     if "has_dynamic_partition" in vars(instance):
         yield
         return
-    with _engines_kept(), _migrations_read_once(), _output_not_captured(instance), _partitions_remembered(instance):
+    with (
+        _engines_kept(),
+        _tables_made_at_once(),
+        _migrations_read_once(),
+        _output_not_captured(instance),
+        _partitions_remembered(instance),
+    ):
         yield
 
 
@@ -73,6 +79,23 @@ def _engines_kept() -> Iterator[None]:
 
 def _flush_with_the_log(connection: Any, _record: Any) -> None:
     connection.execute("PRAGMA synchronous=NORMAL")
+
+
+@contextmanager
+def _tables_made_at_once() -> Iterator[None]:
+    """Each run has a file of its own, and the driver commits each of its tables and indexes by itself."""
+    import sqlalchemy
+    from dagster._core.storage.event_log import SqlEventLogStorageMetadata
+
+    def begin(_metadata: Any, connection: sqlalchemy.Connection, **_options: Any) -> None:
+        if connection.dialect.name == "sqlite":
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    sqlalchemy.event.listen(SqlEventLogStorageMetadata, "before_create", begin)
+    try:
+        yield
+    finally:
+        sqlalchemy.event.remove(SqlEventLogStorageMetadata, "before_create", begin)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from small_project import ALONE, FEW, FITTED, GOOD, NOISE, POPULATION, RESERVED,
 from calib_pipeline.cell import Cell
 from calib_pipeline.cli import climbing, run
 from calib_pipeline.cli.climbing import Climbed, Fault
+from calib_pipeline.cli.status import read_statuses
 
 
 def test_the_first_run_says_how_each_ladder_ended(climbed):
@@ -100,7 +101,8 @@ def test_a_first_run_without_labels_reserves_and_says_what_to_label(declared, ca
 def test_the_worst_of_several_cells_decides(climbed, calib, monkeypatch):
     def results(*faults):
         cells = [Cell(GOOD, POPULATION), Cell(ALONE, POPULATION)]
-        return lambda *_, **__: [Climbed(cell, "", fault, None) for cell, fault in zip(cells, faults, strict=True)]
+        climbed = [Climbed(cell, "", fault, None) for cell, fault in zip(cells, faults, strict=True)]
+        return lambda project, *_, **__: (climbed, read_statuses(project, cells))
 
     unusable, gone = Fault("scores.csv: a row too many", 2), Fault("REVIEW_UNAVAILABLE: labels.csv is gone", 1)
     for faults, code in [((None, None), 3), ((gone, None), 1), ((gone, unusable), 2), ((None, unusable), 2)]:

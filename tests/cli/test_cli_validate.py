@@ -74,7 +74,7 @@ def test_a_study_of_another_dimension_runs_beside_a_fault(calib, declared, monke
     other["dimension"] = "length"
     write_study(declared, other)
     climbed = []
-    monkeypatch.setattr(climbing, "climb_all", lambda _project, cells, *_, **__: climbed.extend(cells) or [])
+    monkeypatch.setattr(climbing, "climb_all", lambda _project, cells, *_, **__: climbed.extend(cells) or ([], []))
     said = calib("run", "--study", "other", "--project", declared)
     assert said.code == 0
     assert "they do not touch this one" in said.err
