@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from calib_pipeline.ledger import Ledger
+    from calib_pipeline.ledger.anchors import Anchor
     from calib_pipeline.ledger.sets import SetHeader
     from calib_pipeline.studies.project import Project
 
@@ -49,7 +50,15 @@ def add(commands: Any, everywhere: argparse.ArgumentParser) -> None:
     log.add_argument("--study", metavar="S", help="this study only")
     state = action("state", "what each set is for each study, and why", run_state)
     state.add_argument("set", metavar="SET", nargs="?", help="this set only")
-    action("verify", "check the hash chain, the triggers and the items of every set", run_verify)
+    verify = action("verify", "check the hash chain, the triggers and the items of every set", run_verify)
+    verify.add_argument(
+        "--anchor",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="a file with lines that `calib holdout anchor` printed: check the ledger against each; repeatable",
+    )
+    action("anchor", "print the ledger's head as a line to keep in a commit, a ticket or an e-mail", run_anchor)
     fitted = action("mark-fitted", "declare that a set shaped a scorer; nothing takes it back", run_mark_fitted)
     fitted.add_argument("set", metavar="SET")
     fitted.add_argument(
@@ -167,27 +176,55 @@ def run_state(arguments: argparse.Namespace, console: Console) -> int:
 def run_verify(arguments: argparse.Namespace, console: Console) -> int:
     """Check the ledger."""
     from calib_pipeline.evidence_store import EvidenceStore
+    from calib_pipeline.ledger.anchors import anchor_problems
     from calib_pipeline.records.archive import RecordArchive, damaged_records, lost_openings
 
     project = _project(arguments)
+    anchors = [anchor for name in arguments.anchor for anchor in _anchors(name)]
     ledger = _reader(project)
     problems: list[str] = []
-    hashes: set[str] = set()
+    hashes: dict[int, str] = {}
     head = None
     if ledger is not None:
         with closing(ledger):
             problems, head = ledger.verify(), ledger.head()
-            hashes = {event.hash for event in ledger.events()}
+            hashes = ledger.hashes()
     archive = RecordArchive(EvidenceStore(project.store).base)
-    problems += lost_openings(archive, hashes) + damaged_records(archive)
-    console.json({"verified": not problems, "head": head, "problems": problems})
+    problems += lost_openings(archive, set(hashes.values())) + damaged_records(archive)
+    problems += anchor_problems(anchors, hashes)
+    console.json({"verified": not problems, "head": head, "anchors": len(anchors), "problems": problems})
     for problem in problems:
         console.say(f"problem: {problem}")
     if problems:
         console.say("the ledger does not verify")
         return FAULT
     console.result("there is no ledger yet" if head is None else f"the ledger verifies; its head is {head}")
+    if anchors:
+        console.result(f"it holds what {len(anchors)} {'anchor says' if len(anchors) == 1 else 'anchors say'}")
     return REACHED
+
+
+def run_anchor(arguments: argparse.Namespace, console: Console) -> int:
+    """Print the ledger's head as a line to keep elsewhere."""
+    ledger = _reader(_project(arguments))
+    if ledger is None:
+        raise InputError("there is no ledger yet, so nothing to anchor", todo="`calib run` makes it")
+    with closing(ledger):
+        anchor = ledger.anchor()
+    console.json(asdict(anchor) | {"line": anchor.line})
+    console.result(anchor.line)
+    return REACHED
+
+
+def _anchors(name: str) -> list[Anchor]:
+    from calib_pipeline.ledger.anchors import read_anchors
+
+    try:
+        text = Path(name).read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as fault:
+        said = fault.strerror if isinstance(fault, OSError) else "it is not UTF-8"
+        raise InputError(f"the anchors cannot be read: {said}", where=name, expected="a text file") from fault
+    return read_anchors(text, name)
 
 
 def run_mark_fitted(arguments: argparse.Namespace, console: Console) -> int:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from calib_pipeline.ledger import custody, ladder_entries, openings, reservations
+from calib_pipeline.ledger.anchors import Anchor
 from calib_pipeline.ledger.events import Event
 from calib_pipeline.ledger.ladder_entries import EvidenceEntry, Publication
 from calib_pipeline.ledger.openings import Opening, OpeningOutcome
@@ -314,6 +316,16 @@ class Ledger:
         """Hash of the newest event; 64 zeros where there is none."""
         with self._database.reading() as journal:
             return journal.newest()[1]
+
+    def hashes(self) -> dict[int, str]:
+        """The hash of every event by its number."""
+        with self._database.reading() as journal:
+            return {row["seq"]: row["hash"] for row in journal.stored_rows()}
+
+    def anchor(self) -> Anchor:
+        """The newest event and the time now, to be kept elsewhere."""
+        with self._database.reading() as journal:
+            return Anchor(datetime.now(UTC).isoformat(timespec="seconds"), *journal.newest())
 
     def verify(self) -> list[str]:
         """What is wrong with the ledger, each problem a sentence that names the event; empty where it is sound."""

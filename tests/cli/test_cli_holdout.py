@@ -122,6 +122,31 @@ def test_verify_finds_a_ledger_that_was_edited(calib, own_copy):
     assert "the ledger does not verify" in said.err
 
 
+def test_an_anchor_is_printed_and_checked(calib, own_copy, tmp_path):
+    line = calib("holdout", "anchor", "--project", own_copy).out.strip()
+    assert line == json.loads(calib("holdout", "anchor", "--project", own_copy, "--json").out)["line"]
+    kept = tmp_path / "mail.txt"
+    kept.write_text(f"> {line}\n", encoding="utf-8")
+    fits = calib("holdout", "verify", "--anchor", kept, "--project", own_copy)
+    assert fits.code == 0
+    assert "it holds what 1 anchor says" in fits.out
+    kept.write_text(line.replace(" head ", " head f")[:-1], encoding="utf-8")
+    said = calib("holdout", "verify", "--anchor", kept, "--project", own_copy, "--json")
+    assert said.code == 1
+    assert "now has another hash" in json.loads(said.out)["problems"][0]
+    for wrong in (tmp_path / "none.txt", tmp_path, own_copy / ".calib" / "ledger.db"):
+        assert calib("holdout", "verify", "--anchor", wrong, "--project", own_copy).code == 2
+
+
+def test_an_anchor_of_a_ledger_that_is_gone_does_not_fit(calib, declared, tmp_path):
+    said = calib("holdout", "anchor", "--project", declared)
+    assert (said.code, said.out) == (2, "")
+    assert "nothing to anchor" in said.err
+    kept = tmp_path / "mail.txt"
+    kept.write_text(f"calib-anchor 2026-12-01T01:00:00+00:00 seq 3 head {'a' * 64}", encoding="utf-8")
+    assert calib("holdout", "verify", "--anchor", kept, "--project", declared).code == 1
+
+
 def test_a_damaged_ledger_is_a_fault(calib, own_copy):
     for path in (own_copy / ".calib").glob("ledger.db*"):
         path.unlink()
