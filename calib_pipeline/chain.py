@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from calib_pipeline.digests import digest_bytes
 from calib_pipeline.evidence.annotations import LabelProvenance
 from calib_pipeline.evidence.annotations import annotations as label_evidence
 from calib_pipeline.evidence.baseline_comparators import baseline_comparators
@@ -15,7 +16,8 @@ from calib_pipeline.evidence.holdout_reservation import HoldoutFacts, holdout_re
 from calib_pipeline.evidence.human_ceiling import human_ceiling
 from calib_pipeline.evidence.scorer_agreement import Opening, readiness, scorer_agreement
 from calib_pipeline.evidence.threshold_check import threshold_check
-from calib_pipeline.studies.digests import configuration_digest, plan_digest
+from calib_pipeline.studies.digests import configuration_digest, configuration_parts, plan_digest
+from calib_pipeline.tables.tuning import NOTHING, TuningItems
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,11 +48,17 @@ class Declared:
     scores_digest: str | None
     holdout_id: str
     drawn_strata: Mapping[str, int] | None = None
+    tuned_on: TuningItems = NOTHING
 
     @cached_property
     def configuration(self) -> str:
         """The digest that names the instrument."""
-        return configuration_digest(self.study, self.rubric_text, self.scores_digest)
+        return configuration_digest(self.study, self.rubric_text, self.scores_digest, self.tuned_on.digest)
+
+    @cached_property
+    def configuration_parts(self) -> dict[str, Any]:
+        """Everything material about the scorer, by part."""
+        return configuration_parts(self.study, self.rubric_text, self.scores_digest, self.tuned_on.digest)
 
     @cached_property
     def plan(self) -> str:
@@ -65,8 +73,6 @@ class Declared:
 
     def digests(self, above: Mapping[str, str] | None = None) -> dict[str, str | None]:
         """What evidence is stamped with: every declared part, and the evidence of each rung above by digest."""
-        from calib_pipeline.digests import digest_bytes
-
         declared: dict[str, str | None] = {
             "population": self.manifest.digest,
             "rubric": digest_bytes("\n".join(self.rubric_text.splitlines()).encode()),
@@ -116,7 +122,9 @@ class Chain:
         given, declared, study = self.given, self.given.declared, self.given.declared.study
         match asset:
             case "holdout_reservation":
-                return holdout_reservation(study, declared.strata, given.drawn, given.facts, declared.digests())
+                return holdout_reservation(
+                    study, declared.strata, given.drawn, given.facts, declared.tuned_on, declared.digests()
+                )
             case "annotations":
                 digests = declared.digests(self._above("holdout_reservation")) | {"labels file": given.labels_file}
                 return label_evidence(study, given.drawn, given.labels, given.provenance, digests)

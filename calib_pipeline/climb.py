@@ -66,6 +66,7 @@ def climb(
     from calib_pipeline.tables.items import manifest_of
     from calib_pipeline.tables.reading import raw_table
     from calib_pipeline.tables.scores import normalise_scores
+    from calib_pipeline.tables.tuning import NOTHING
 
     manifest = manifest_of(raw_table(items, "items"), "in-memory")
     drawn = draw_holdout(
@@ -79,9 +80,10 @@ def climb(
     known = set(manifest.frame["item_id"])
     labels = normalise_labels(raw_table(annotations, "annotations"), study, reserved, known)
     outputs = normalise_scores(raw_table(scores, "scores"), study, reserved)
+    tuned_on = NOTHING.with_examples(study.scorer.config)
     ready = is_ready(study, labels.frame, outputs.frame)
     given = Given(
-        declared=Declared(study, rubric_text, manifest, outputs.rows_digest, "not reserved"),
+        declared=Declared(study, rubric_text, manifest, outputs.rows_digest, "not reserved", None, tuned_on),
         drawn=drawn,
         facts=HoldoutFacts("not reserved", 1, registered=True, why_not=None, spent=0),
         labels=labels,

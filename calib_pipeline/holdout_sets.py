@@ -99,14 +99,15 @@ class HoldoutSets:
         Raises
         ------
         InputError
-            When the population's table or the rubric cannot be read.
+            When the population's table, the rubric, or the table of what the scorer was tuned on cannot be read.
         """
         key = (study.name, population, "" if held is None else held.holdout_id)
         if key not in self._declarations:
             scores = None if held is None else self._scores_digest(study, population, held)
             rubric, manifest = self._project.rubric_text(study), self._tables.manifest(population)
             strata = None if held is None else held.details.get(STRATA)
-            self._declarations[key] = Declared(study, rubric, manifest, scores, key[2], strata)
+            tuned_on = self._tables.tuned_on(study, population)
+            self._declarations[key] = Declared(study, rubric, manifest, scores, key[2], strata, tuned_on)
         return self._declarations[key]
 
     def registrations(self, cell: Cell, held: HoldoutSet | None) -> list[Registration]:

@@ -98,7 +98,7 @@ class Ladder:
         self.ledger.register(held.holdout_id, self.sets.registrations(cell, held), run_id=self.run_id or None)
         declared, facts = self._declared_on(cell, held), self.sets.facts(study, held)
         return self._stored_tables(
-            holdout_reservation(study, declared.strata, drawn_of(held), facts, declared.digests())
+            holdout_reservation(study, declared.strata, drawn_of(held), facts, declared.tuned_on, declared.digests())
         )
 
     def annotations(self, cell: Cell, reservation: pd.DataFrame) -> Evidence:
@@ -446,9 +446,11 @@ class Ladder:
         }
         if study.data.scores is not None:
             paths["scores"] = self.project.path(study.data.scores, cell.population)
+        if study.scorer.tuned_on is not None:
+            paths["tuned_on"] = self.project.path(study.scorer.tuned_on, cell.population)
         kept = {name: self.store.put_input(self._tables.content(path)) for name, path in paths.items()}
         shown = {name: self._tables.relative(path) for name, path in paths.items()}
-        return Sources(kept["manifest"], kept["labels"], kept.get("scores", ""), shown)
+        return Sources(kept["manifest"], kept["labels"], kept.get("scores", ""), shown, kept.get("tuned_on"))
 
     def _study(self, cell: Cell) -> Study:
         return self.project.studies[cell.study]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from calib_pipeline.tables.items import Manifest
     from calib_pipeline.tables.reading import RawTable
     from calib_pipeline.tables.scores import Scores
+    from calib_pipeline.tables.tuning import TuningItems
 
 T = TypeVar("T")
 
@@ -60,6 +61,16 @@ class TableCache:
         read_by = digest_json([outputs, bool(study.panel), _scale(study)])
         key = ("scores", url, read_by, digest_json(sorted(reserved)))
         return self._once(key, url, lambda: normalise_scores(self._outputs(url), study, reserved, known, scorer))
+
+    def tuned_on(self, study: Study, population: str) -> TuningItems:
+        """What a study's scorer is said to be shaped by."""
+        from calib_pipeline.tables.tuning import NOTHING, read_tuning
+
+        items = NOTHING
+        if study.scorer.tuned_on is not None:
+            url = self._project.path(study.scorer.tuned_on, population)
+            items = self._once(("tuning", url), url, lambda: read_tuning(url))
+        return items.with_examples(study.scorer.config)
 
     def refuse_unusable(self, study: Study, population: str) -> None:
         """Raise ``InputError`` for a table that is there and no table of its kind; one that is not there may come."""

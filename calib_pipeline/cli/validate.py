@@ -103,10 +103,9 @@ def notes_on(project: Project) -> list[str]:
             notes.append(f"study {study.name} gets a diagnostic record and can never be calibrated: {'; '.join(why)}")
     wanted = dict.fromkeys(project.populations.values())
     for name, population in project.cells():
-        data = project.studies[name].data
-        wanted |= dict.fromkeys(
-            project.path(template, population) for template in (data.annotations, data.scores) if template is not None
-        )
+        study = project.studies[name]
+        templates = (study.scorer.tuned_on, study.data.annotations, study.data.scores)
+        wanted |= dict.fromkeys(project.path(template, population) for template in templates if template is not None)
     return notes + [f"{path} is not there yet" for path in wanted if "://" not in path and not Path(path).exists()]
 
 

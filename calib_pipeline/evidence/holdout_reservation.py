@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from calib_pipeline.studies.study import Study
+    from calib_pipeline.tables.tuning import TuningItems
 
+MOST_NAMED = 5
 SAMPLING = "bottom-k by BLAKE2b of the unit's id keyed with the seed, within strata, in whole groups"
 
 
@@ -36,6 +38,7 @@ def holdout_reservation(
     strata: Mapping[str, int],
     drawn: pd.DataFrame,
     facts: HoldoutFacts,
+    tuned_on: TuningItems,
     digests: Mapping[str, str | None],
 ) -> Evidence:
     """Evidence that a set was reserved.
@@ -48,6 +51,8 @@ def holdout_reservation(
         The reserved items, as `sampling.draw_holdout` gives them.
     facts
         What the ledger says.
+    tuned_on
+        What the scorer is said to be shaped by.
     digests
         Digests of population, rubric, configuration, plan and set.
     """
@@ -67,6 +72,8 @@ def holdout_reservation(
         note=facts.why_not,
     )
     rows.count("spent_items", facts.spent, bar=0)
+    shaping = tuned_on.among(drawn)
+    rows.count("tuning_items", len(shaping), bar=0, n=len(drawn), text=", ".join(shaping[:MOST_NAMED]) or None)
     rows.fact("sampling", SAMPLING)
     rows.count("sampling_seed", study.holdout.seed)
     rows.fact("prior_access", study.holdout.prior_access)

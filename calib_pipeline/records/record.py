@@ -11,7 +11,7 @@ from calib_pipeline.digests import digest_json
 from calib_pipeline.evidence.evidence import EVIDENCE_COLUMNS, fact, figure
 from calib_pipeline.evidence.scorer_agreement import LABELED, LEAVES_OUT
 from calib_pipeline.records.claims import diagnostic_claim, headline_words, measured_claim
-from calib_pipeline.studies.digests import configuration_parts, plan_parts
+from calib_pipeline.studies.digests import plan_parts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,6 +39,7 @@ class Sources:
     labels: str
     scores: str
     paths: Mapping[str, str]
+    tuned_on: str | None = None
 
 
 def build_record(
@@ -131,7 +132,7 @@ def build_record(
         "rubric": {"version": study.rubric.version, "digest": fact(reservation, "digest", "rubric")},
         "scorer": {
             "id": study.scorer.id,
-            "configuration": configuration_parts(study, declared.rubric_text, declared.scores_digest),
+            "configuration": declared.configuration_parts,
             "digest": declared.configuration,
         },
         "plan": {"sections": plan_parts(study), "digest": declared.plan},
@@ -179,6 +180,7 @@ def build_record(
             "manifest": sources.manifest,
             "labels": sources.labels,
             "scores": sources.scores,
+            **({} if sources.tuned_on is None else {"tuned_on": sources.tuned_on}),
             "paths": dict(sources.paths),
         },
         "tables": {

@@ -150,7 +150,7 @@ def _rebuilt_findings(
         yield from _row_tables(store, again)
     evidence = {asset: made.rows for asset, made in chain.evidence.items()}
     inputs = record["inputs"]
-    sources = Sources(inputs["manifest"], inputs["labels"], inputs["scores"], inputs["paths"])
+    sources = Sources(inputs["manifest"], inputs["labels"], inputs["scores"], inputs["paths"], inputs.get("tuned_on"))
     rebuilt = build_record(
         declared, evidence, sources, kind=record["kind"], state=record["holdout"]["state"], why=record["why"]
     )
@@ -172,6 +172,7 @@ def _given(ledger: Ledger, store: EvidenceStore, record: dict[str, Any], study: 
     from calib_pipeline.tables.annotations import read_labels
     from calib_pipeline.tables.items import read_manifest
     from calib_pipeline.tables.scores import read_scores
+    from calib_pipeline.tables.tuning import NOTHING, read_tuning
 
     inputs, holdout = record["inputs"], record["holdout"]
     held = ledger.reserved_set(holdout["set"])
@@ -182,7 +183,9 @@ def _given(ledger: Ledger, store: EvidenceStore, record: dict[str, Any], study: 
     scores = read_scores(str(store.input_path(inputs["scores"])), study, reserved, known)
     rubric = record["declaration"]["rubric_text"]
     strata = held.details.get(STRATA)
-    declared = Declared(study, rubric, manifest, scores.rows_digest, held.holdout_id, strata)
+    tuned_on = read_tuning(str(store.input_path(inputs["tuned_on"]))) if "tuned_on" in inputs else NOTHING
+    tuned_on = tuned_on.with_examples(study.scorer.config)
+    declared = Declared(study, rubric, manifest, scores.rows_digest, held.holdout_id, strata, tuned_on)
     opening = Opening(
         "measurement" if record["kind"] == "measurement" else "diagnostic",
         None,

@@ -48,6 +48,15 @@ HOLDOUT_RESERVATION = Gate(
             "run the reservation again: it draws from unspent items",
         ),
         Condition(
+            "no_reserved_item_shaped_the_scorer",
+            "holdout",
+            "tuning_items",
+            is_none,
+            "{value:.0f} of the {n:.0f} reserved items shaped the scorer, by its own declaration: {text}",
+            "take what shaped the scorer out of the population's manifest, and run again: a set without it is drawn; "
+            "or declare the study fitted (holdout.role: fitted)",
+        ),
+        Condition(
             "every_stratum_represented",
             "holdout",
             "strata_drawn",

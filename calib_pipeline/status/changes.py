@@ -9,7 +9,7 @@ from calib_pipeline.cell import Cell
 from calib_pipeline.chain import Declared, stamped
 from calib_pipeline.holdout_sets import SERVES
 from calib_pipeline.ladder import Ladder
-from calib_pipeline.studies.digests import changed_parts, configuration_parts, plan_parts
+from calib_pipeline.studies.digests import changed_parts, plan_parts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,8 +84,8 @@ def why_spent(ladder: Ladder, cell: Cell, holdout_id: str | None) -> str | None:
 
 
 def _configuration(record: Mapping[str, Any], now: Declared) -> list[str]:
-    parts = configuration_parts(now.study, now.rubric_text, now.scores_digest)
-    return [part.replace("_", " ") for part in changed_parts(record["scorer"]["configuration"], parts)]
+    changed = changed_parts(record["scorer"]["configuration"], now.configuration_parts)
+    return [part.replace("_", " ") for part in changed]
 
 
 def _plan(record: Mapping[str, Any], study: Study) -> list[str]:

@@ -16,9 +16,14 @@ if TYPE_CHECKING:
     from calib_pipeline.status.standing import Stop
     from calib_pipeline.studies.project import Project
 
-Table = Literal["items", "labels", "scores"]
+Table = Literal["items", "tuning items", "labels", "scores"]
 
-_FIRST_READ_BY = {"items": "holdout_reservation", "labels": "annotations", "scores": "scorer_agreement"}
+_FIRST_READ_BY = {
+    "items": "holdout_reservation",
+    "tuning items": "holdout_reservation",
+    "labels": "annotations",
+    "scores": "scorer_agreement",
+}
 _USER = re.compile(r"(?<=://)[^/@]*@")
 
 
@@ -88,6 +93,12 @@ def _unread(project: Project, cell: Cell, reserved: set[str] | None) -> Iterator
     if items is not None:
         yield items
         return
+    if study.scorer.tuned_on is not None:
+        shaped_by = project.path(study.scorer.tuned_on, cell.population)
+        tuning = tried("tuning items", shaped_by, lambda: tables.tuned_on(study, cell.population))
+        if tuning is not None:
+            yield tuning
+            return
     sheet = project.path(study.data.annotations, cell.population)
     if reserved is None:
         unusable = tried("labels", sheet, lambda: tables.refuse_unusable(study, cell.population))

@@ -21,7 +21,9 @@ _PLAN_SECTIONS = (
 )
 
 
-def configuration_parts(study: Study, rubric_text: str, scores_digest: str | None = None) -> dict[str, Any]:
+def configuration_parts(
+    study: Study, rubric_text: str, scores_digest: str | None = None, tuning_digest: str | None = None
+) -> dict[str, Any]:
     """Everything material about the scorer, by part; parts that differ between two configurations name the change.
 
     Parameters
@@ -32,6 +34,8 @@ def configuration_parts(study: Study, rubric_text: str, scores_digest: str | Non
         The rubric's text; line ends and the final newline do not enter.
     scores_digest
         For a table of scores the digest of its rows for the set's items, from the moment they are there.
+    tuning_digest
+        Where the scorer says what it was tuned on, the digest of that table's rows.
     """
     config = dict(study.scorer.config)
     named = {part: config.pop(part, None) for part in _NAMED_IN_CONFIG}
@@ -46,12 +50,15 @@ def configuration_parts(study: Study, rubric_text: str, scores_digest: str | Non
         "scorer": {"id": study.scorer.id, "kind": study.scorer.kind},
         "config": config,
         "scores": scores_digest,
+        **({} if tuning_digest is None else {"tuned_on": tuning_digest}),
     }
 
 
-def configuration_digest(study: Study, rubric_text: str, scores_digest: str | None = None) -> str:
+def configuration_digest(
+    study: Study, rubric_text: str, scores_digest: str | None = None, tuning_digest: str | None = None
+) -> str:
     """The digest that names the instrument; parameters as in :func:`configuration_parts`."""
-    return digest_json(configuration_parts(study, rubric_text, scores_digest))
+    return digest_json(configuration_parts(study, rubric_text, scores_digest, tuning_digest))
 
 
 def plan_parts(study: Study) -> dict[str, Any]:

@@ -211,14 +211,14 @@ def _checked(one: _Read, root: Path, declared: ProjectFile) -> _Read:
                 expected="the path of a text file, from the project folder",
             )
         )
-    for key in ("annotations", "scores"):
-        template = getattr(study.data, key)
+    for section, key in (("data", "annotations"), ("data", "scores"), ("scorer", "tuned_on")):
+        template = getattr(getattr(study, section), key)
         unknown = re.findall(r"\{[^}]*\}", (template or "").replace("{population}", ""))
         if unknown:
             faults.append(
                 InputError(
-                    f"'data.{key}' has the placeholder {unknown[0]}",
-                    where=str(document.place(("data", key))),
+                    f"'{section}.{key}' has the placeholder {unknown[0]}",
+                    where=str(document.place((section, key))),
                     expected="{population} and no other",
                 )
             )

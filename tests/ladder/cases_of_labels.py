@@ -39,6 +39,11 @@ def _mark_fitted_behind_its_back(folder: Folder) -> None:
     folder.ladder.ledger.mark_fitted(header.holdout_id, studies=["judge"], reason="it was used to choose the prompt")
 
 
+def _show_two_reserved_items_to_the_scorer(world: World) -> None:
+    outside = sorted(set(world.items["item_id"]) - set(reserved(world)["item_id"]))
+    world.study["scorer"]["config"]["examples"] = [*sorted(reserved(world)["item_id"])[:2], *outside[:3]]
+
+
 RESERVATION = {
     "role_is_holdout": Case("the study's role is fitted", declare("holdout", "role", to="fitted")),
     "reference_is_anchor": Case(
@@ -61,6 +66,10 @@ RESERVATION = {
         before=_mark_fitted_behind_its_back,
         meanwhile=_keep_the_set_of_now,
         later="the evidence of holdout_reservation is stale: set changed",
+    ),
+    "no_reserved_item_shaped_the_scorer": Case(
+        "2 of the 150 reserved items shaped the scorer, by its own declaration: ",
+        _show_two_reserved_items_to_the_scorer,
     ),
     "every_stratum_represented": Case(
         "4 of 5 strata are represented: fax gave nothing",

@@ -12,7 +12,10 @@ from climbs import RUNGS, Folder, folder_of, reserved
 from gate_case import declare
 from made_up_project import POPULATION, World, world_of
 
+from calib_pipeline.cell import Cell
 from calib_pipeline.evidence.evidence import fact, figure
+from calib_pipeline.records.verification import verify_record
+from calib_pipeline.status.cell_status import cell_status
 
 
 def reserved_now(folder: Folder, **cell: str) -> set[str]:
@@ -338,3 +341,29 @@ def test_several_scorers_frozen_before_the_opening_are_measured_on_one_set(
     world.write(folder.root)
     assert folder.climb_to("holdout_reservation", "latecomer").status == "ok"
     assert figure(folder.evidence("holdout_reservation", "latecomer"), "generation") == 2
+
+
+def test_a_scorer_that_was_tuned_on_a_table_of_items_is_measured_without_them(climbed: Folder, world: World) -> None:
+    """What it was tuned on is part of the configuration, so that a table that is filled later names another one."""
+    tuning = climbed.root / "data" / POPULATION / "tuning.csv"
+    spent = set(reserved(world)["item_id"])
+    unspent = sorted(set(world.items["item_id"]) - spent)
+    world.study["scorer"]["tuned_on"] = "data/{population}/tuning.csv"
+    world.write(climbed.root)
+    pd.DataFrame({"item_id": unspent}).to_csv(tuning, index=False)
+    stopped = climbed.climb()
+    assert (stopped.asset, stopped.rung) == ("holdout_reservation", "holdout")
+    assert "of the 150 reserved items shaped the scorer, by its own declaration: " in str(stopped.reason)
+    assert not reserved_now(climbed) & spent
+
+    pd.DataFrame({"item_id": ["none of these"], "content_digest": [None]}).to_csv(tuning, index=False)
+    world.labels = world_of().labels
+    world.write(climbed.root)
+    made = climbed.climb()
+    assert made.status == "ok", made
+    [_, record] = climbed.records()
+    verified = verify_record(climbed.project, record.record_id)
+    assert verified.problems == ()
+    pd.DataFrame({"item_id": sorted(reserved_now(climbed))[:1]}).to_csv(tuning, index=False)
+    status = cell_status(climbed.project, climbed.ladder, Cell("judge", POPULATION))
+    assert (status.status, status.changed) == ("stale", ("tuned on",))
