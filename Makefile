@@ -17,7 +17,7 @@ EXAMPLE := $(shell find examples/sentiment -type f -not -path '*/__pycache__/*' 
 STOPPED_IS_FINE := || test $$? -eq 3
 
 .DEFAULT_GOAL := help
-.PHONY: help demo ui test test-lowest lint types validate wheel bench constraints clean
+.PHONY: help demo ui test test-slow test-lowest lint types validate wheel bench constraints clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -30,8 +30,11 @@ demo: $(INSTALLED) .demo/calib.yaml ## climb the sentiment example in .demo/ and
 ui: $(INSTALLED_UI) .demo/calib.yaml ## Dagster's own pages on .demo/
 	$(BIN)/calib dev --project .demo
 
-test: $(INSTALLED_DEV) ## the whole test suite
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+test: $(INSTALLED_DEV) ## the test suite, but for what takes long
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m 'not slow'
+
+test-slow: $(INSTALLED_DEV) ## the long tests: sweeps, a real daemon, processes that are killed
+	$(BIN)/python -m pytest -n $(JOBS) --dist load -m slow
 
 test-lowest: $(LOWEST)/.installed ## the fast tests, at the lower bounds that pyproject.toml declares
 	$(LOWEST)/bin/python -m pytest -n $(JOBS) --dist loadfile -p no:cacheprovider $(FAST_TESTS)

@@ -58,6 +58,7 @@ def started(root: Path) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.slow
 def test_two_populations_are_climbed_side_by_side(two: Path) -> None:
     first = started(two)
     said, messages = first.communicate()
@@ -74,6 +75,7 @@ def test_two_populations_are_climbed_side_by_side(two: Path) -> None:
     assert not any(cell["changed"] for cell in json.loads(again))
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_every_process_and_the_run_can_be_run_again(two: Path) -> None:
     run = started(two)
     evidence = two / ".calib" / "store" / "evidence"
@@ -119,6 +121,7 @@ def test_populations_that_share_an_item_are_one_group(two: Path, change: object,
     assert [[cell.study for cell in group] for group in found] == groups
 
 
+@pytest.mark.slow
 def test_what_was_begun_for_a_process_that_is_gone_ends_with_it(two: Path) -> None:
     run = started(two)
     while "opened" not in opened(two) and run.poll() is None:

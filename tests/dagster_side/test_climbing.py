@@ -75,6 +75,7 @@ def test_an_undeclared_cell_is_a_wrong_call(fresh):
         climb_cell(fresh.project, Cell(study="rul", population="spring"), fresh.instance)
 
 
+@pytest.mark.slow
 def test_a_killed_run_can_be_run_again(fresh, own_home):
     environment = {name: value for name, value in os.environ.items() if name != "DAGSTER_HOME"}
     killed = subprocess.run([sys.executable, "-c", KILLED, fresh.root], env=environment, timeout=120)

@@ -17,6 +17,8 @@ from answers_project import write_project, write_study
 
 from calib_pipeline.dagster_side.instance import DAGSTER_YAML
 
+pytestmark = pytest.mark.slow
+
 BIN = Path(sys.executable).parent
 PATIENCE = 240.0
 

@@ -17,6 +17,8 @@ from sklearn.metrics import cohen_kappa_score
 from calib_pipeline.climb import climb
 from calib_pipeline.evidence.evidence import fact, figure
 
+pytestmark = pytest.mark.slow
+
 STATISTICS = {
     "binary": ["percent_agreement", "cohen_kappa", "gwet_ac1"],
     "categorical": ["percent_agreement", "cohen_kappa", "gwet_ac1"],

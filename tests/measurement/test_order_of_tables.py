@@ -11,6 +11,8 @@ from declared_studies import SCALES, brought, study
 
 from calib_pipeline.climb import Climb, climb
 
+pytestmark = pytest.mark.slow
+
 N = 160
 
 

@@ -26,6 +26,8 @@ import calib_pipeline.measurement
 from calib_pipeline.measurement.reference import CONSENSUS
 from calib_pipeline.records.verification import verify_record
 
+pytestmark = pytest.mark.slow
+
 NOT_ESTIMATORS = {
     "measures.measure_of": "says which statistics a scale has",
     "comparators.heuristic_name": "a name",
