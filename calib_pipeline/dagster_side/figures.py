@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 FIGURE_HEADER = ("figure", "scope", "statistic", "value", "interval", "n", "what the gate reads", "bar", "note")
 COUNT_HEADER = ("count", "scope", "value", "bar", "note")
 FACT_HEADER = ("fact", "scope", "text", "note")
+_AS_TEXT = str.maketrans({"\\": "\\\\", "|": "\\|", "<": "&lt;"})
 
 
 def evidence_metadata(rows: pd.DataFrame) -> dict[str, dg.MetadataValue]:
@@ -40,12 +41,13 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def cell_text(value: Any) -> str:
-    """A value as the text of one table cell."""
+    """A value as the text of one table cell: nothing in it is a column, a tag or a link."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, float):
         return f"{value:.6g}"
-    return str(value).replace("|", "\\|").replace("\n", " ")
+    text = " ".join(str(value).splitlines()).translate(_AS_TEXT)
+    return text.replace("](", "]\\(")
 
 
 def _records(rows: pd.DataFrame) -> list[dict[str, Any]]:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MAGIC = b"PAR1"
+MOST_CELLS = 500_000_000
+MOST_BYTES = 8 * 2**30
+BATCH_ROWS = 4096
 
 
 def parse_parquet(content: bytes, shown: str) -> tuple[Columns, list[int], list[str]]:
@@ -23,13 +26,13 @@ def parse_parquet(content: bytes, shown: str) -> tuple[Columns, list[int], list[
     Raises
     ------
     InputError
-        When the file is damaged, has no rows, names a column twice or holds bytes that are no text.
+        When the file is damaged, has no rows, names a column twice, holds bytes that are no text, or unfolds to more
+        than a table of labels can be.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(pa.BufferReader(content), partitioning=None)
+        table = _unfolded(content, shown)
     except (pa.ArrowException, OSError) as error:
         raise InputError(
             f"this is no readable Parquet file: {str(error).splitlines()[0]}",
@@ -51,6 +54,34 @@ def parse_parquet(content: bytes, shown: str) -> tuple[Columns, list[int], list[
             raise InputError(f"the file names the column {name!r} twice", where=shown, expected="each column once")
         columns[name.strip()] = _texts(column, name, shown)
     return columns, list(range(1, table.num_rows + 1)), report
+
+
+def _unfolded(content: bytes, shown: str) -> pa.Table:
+    """The table, unless it grows beyond measure: a few bytes of Parquet can stand for a billion cells, or for one long
+    text repeated a million times."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    file = pq.ParquetFile(pa.BufferReader(content))
+    cells = file.metadata.num_rows * file.metadata.num_columns
+    if cells > MOST_CELLS:
+        raise _too_large(f"{cells:,} cells", f"{MOST_CELLS:,}", shown)
+    batches, size = [], 0
+    for batch in file.iter_batches(BATCH_ROWS):
+        size += batch.nbytes
+        if size > MOST_BYTES:
+            raise _too_large(f"more than {MOST_BYTES:,} bytes", f"{MOST_BYTES:,}", shown)
+        batches.append(batch)
+    return pa.Table.from_batches(batches, file.schema_arrow)
+
+
+def _too_large(found: str, most: str, shown: str) -> InputError:
+    return InputError(
+        f"the file of Parquet unfolds to {found}",
+        where=shown,
+        expected=f"at most {most}",
+        todo="divide the population, or leave out columns that nothing reads",
+    )
 
 
 def _texts(column: pa.ChunkedArray, name: str, shown: str) -> list[str | None]:

@@ -18,7 +18,8 @@ GENERATED = {"tests/statistics/golden.json"}
 @pytest.mark.parametrize(
     "entry",
     ["pyproject.toml", "calib_pipeline", "assets", "schemas", "tests", "workspace.yaml", "examples", "bench", "docs",
-     ".ci/run", "Makefile", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "constraints.txt"],
+     ".ci/run", "Makefile", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE",
+     "constraints.txt"],
 )  # fmt: skip
 def test_the_entry_stands(entry: str) -> None:
     assert (ROOT / entry).exists()
