@@ -72,7 +72,6 @@ def project_instance(root: Path) -> dg.DagsterInstance:
     OSError
         The folder cannot be made or written to.
     """
-    import dagster as dg
 
     refuse_unusable_home(root)
     home = dagster_home(root)

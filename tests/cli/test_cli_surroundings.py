@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import sqlite3
+from pathlib import Path
 
 import pytest
 from small_project import GOOD, POPULATION
@@ -75,7 +76,7 @@ def test_a_disk_that_fills_up_while_evidence_is_written_is_named(declared, calib
     replaced = evidence_store.os.fsync
 
     def full(file: int) -> None:
-        if ".parquet" in os.readlink(f"/proc/self/fd/{file}"):
+        if ".parquet" in str(Path(f"/proc/self/fd/{file}").readlink()):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         replaced(file)
 
