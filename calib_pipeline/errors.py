@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 REVIEW_UNAVAILABLE = "REVIEW_UNAVAILABLE"
 
@@ -77,6 +77,33 @@ class ReviewUnavailable(Exception):
             "Without labels there is no agreement figure: have the reserved items labeled (`calib show` lists them) or "
             "make the source readable, and run again"
         )
+
+
+class MachineFault(Exception):
+    """What no declaration can mend: a disk, a folder or a file around the program is in the way (exit code 1).
+
+    ``where`` is its path, ``what`` the fault in one sentence without a full stop, and ``todo`` the next step.
+    """
+
+    def __init__(self, where: str, what: str, todo: str) -> None:
+        super().__init__(where, what, todo)
+        self.where = where
+        self.what = what
+        self.todo = todo
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}. {self.todo[0].upper()}{self.todo[1:]}"
+
+
+def causes_of(fault: BaseException) -> Iterator[BaseException]:
+    """The exception, and those that it was raised from or that Dagster wrapped in it, outermost first."""
+    seen: set[int] = set()
+    current: BaseException | None = fault
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        yield current
+        wrapped = getattr(current, "user_exception", None)
+        current = wrapped if isinstance(wrapped, BaseException) else current.__cause__
 
 
 def _restore_input_error(

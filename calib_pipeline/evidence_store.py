@@ -148,7 +148,13 @@ def _plain(column: pa.ChunkedArray) -> pd.Series[Any]:
 
 
 def write_atomically(path: UPath, content: bytes) -> None:
-    """Write all or nothing: temporary file, fsync, rename on a local disk; one put on an object store."""
+    """Write all or nothing: temporary file, fsync, rename on a local disk; one put on an object store.
+
+    Raises
+    ------
+    OSError
+        Where the system refuses; it names the path.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.protocol not in ("", "file", "local"):
         path.write_bytes(content)
@@ -161,6 +167,10 @@ def write_atomically(path: UPath, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(target)
+    except OSError as refused:
+        # A write that finds no room does not say where.
+        refused.filename = refused.filename or str(target)
+        raise
     finally:
         temporary.unlink(missing_ok=True)
     folder = os.open(target.parent, os.O_RDONLY)

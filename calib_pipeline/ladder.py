@@ -412,7 +412,8 @@ class Ladder:
     def _publish(
         self, cell: Cell, held: HoldoutSet, content: Mapping[str, Any], record_id: str, rows: pd.DataFrame
     ) -> None:
-        self.archive.write(content, record_id, rows)
+        before = [one.at for one in self.ledger.published(cell.study, cell.population) if one.record_id == record_id]
+        self.archive.write(content, record_id, rows, published_at=before[-1] if before else None)
         self.ledger.publish(
             cell.study, cell.population, record_id, held.holdout_id, {"claim": content["claim"]},
             run_id=self.run_id or None,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from calib_pipeline.cli.exit_codes import FAULT, INTERRUPTED, WRONG_INPUT
 from calib_pipeline.cli.interrupts import is_interrupt
-from calib_pipeline.errors import InputError, ReviewUnavailable
+from calib_pipeline.cli.refused_paths import refused_path
+from calib_pipeline.errors import InputError, MachineFault, ReviewUnavailable, causes_of
 
 
 def code_of(fault: BaseException) -> int:
@@ -18,10 +17,13 @@ def code_of(fault: BaseException) -> int:
 
 
 def message_of(fault: BaseException) -> str:
-    """What went wrong, in our own words where the exception is ours, else in one line with its type."""
+    """What went wrong: in our own words where the exception is ours or the system's, else in one line with its type."""
     told = _own(fault)
     if told is not None:
         return str(told)
+    for cause in causes_of(fault):
+        if isinstance(cause, OSError):
+            return str(refused_path(cause))
     first = next(iter(str(fault).strip().splitlines()), "")
     return f"{type(fault).__name__}: {first}" if first else type(fault).__name__
 
@@ -31,17 +33,7 @@ def _own(fault: BaseException) -> BaseException | None:
     from calib_pipeline.evidence_store import DamagedEvidence
     from calib_pipeline.ledger.errors import LedgerError
 
-    for cause in _causes(fault):
-        if isinstance(cause, InputError | ReviewUnavailable | LedgerError | DamagedEvidence):
+    for cause in causes_of(fault):
+        if isinstance(cause, InputError | MachineFault | ReviewUnavailable | LedgerError | DamagedEvidence):
             return cause
     return None
-
-
-def _causes(fault: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    current: BaseException | None = fault
-    while current is not None and id(current) not in seen:
-        seen.add(id(current))
-        yield current
-        wrapped = getattr(current, "user_exception", None)
-        current = wrapped if isinstance(wrapped, BaseException) else current.__cause__

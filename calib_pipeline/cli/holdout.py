@@ -190,8 +190,11 @@ def run_verify(arguments: argparse.Namespace, console: Console) -> int:
             problems, head = ledger.verify(), ledger.head()
             hashes = ledger.hashes()
     archive = RecordArchive(EvidenceStore(project.store).base)
-    problems += lost_openings(archive, set(hashes.values())) + damaged_records(archive)
-    problems += anchor_problems(anchors, hashes)
+    lost = lost_openings(archive, set(hashes.values()))
+    if ledger is None and lost:
+        path = project.ledger.removeprefix("sqlite:///")
+        problems.append(f"{path} is missing or empty, and records rest on the ledger in it: restore it from a copy")
+    problems += lost + damaged_records(archive) + anchor_problems(anchors, hashes)
     console.json({"verified": not problems, "head": head, "anchors": len(anchors), "problems": problems})
     for problem in problems:
         console.say(f"problem: {problem}")
@@ -229,16 +232,17 @@ def _anchors(name: str) -> list[Anchor]:
 
 def run_mark_fitted(arguments: argparse.Namespace, console: Console) -> int:
     """Declare that a set shaped a scorer."""
+    from calib_pipeline.cli.ledger_words import refuse_unkeepable
     from calib_pipeline.cli.project_folder import known_study
 
     project = _project(arguments)
     if not (arguments.study or arguments.config or arguments.everyone):
         raise InputError("a set shapes someone: whom is not said", expected="--study S, --config DIGEST or --everyone")
-    if not arguments.reason.strip():
-        raise InputError("--reason is empty", expected="how the set shaped the scorer, in a sentence")
+    refuse_unkeepable(arguments.reason, "--reason", "how the set shaped the scorer, in a sentence")
     for study in arguments.study:
         known_study(project, study)
     with closing(_writer(project, arguments.set)) as ledger:
+        before = {event.seq for event in ledger.events(arguments.set)}
         events = ledger.mark_fitted(
             arguments.set,
             reason=arguments.reason,
@@ -249,15 +253,17 @@ def run_mark_fitted(arguments: argparse.Namespace, console: Console) -> int:
     console.json([asdict(event) for event in events])
     for event in events:
         whom = event.study or event.config_digest or "every scorer"
-        console.result(f"{arguments.set} is fitted for {whom}, for good (event {event.seq})")
+        already = f" already, for this reason, since {event.at[:10]}" if event.seq in before else ", for good"
+        console.result(f"{arguments.set} is fitted for {whom}{already} (event {event.seq})")
     return REACHED
 
 
 def run_export(arguments: argparse.Namespace, console: Console) -> int:
     """Write the labels of a set to a file, after the ledger has it that they left."""
+    from calib_pipeline.cli.ledger_words import refuse_unkeepable
+
     project = _project(arguments)
-    if not arguments.to.strip():
-        raise InputError("--to is empty", expected="the name of the person who will see the labels")
+    refuse_unkeepable(arguments.to, "--to", "the name of the person who will see the labels")
     target = Path(arguments.output or f"{arguments.set}.labels.csv").absolute()
     if os.path.lexists(target):
         raise InputError(f"{target} is there already, and nothing is written over", todo="name another with --output")

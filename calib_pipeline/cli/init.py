@@ -33,7 +33,9 @@ def add(commands: Any, everywhere: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Write the folder."""
-    target = Path(arguments.folder).expanduser()
+    from calib_pipeline.cli.project_folder import expanded
+
+    target = expanded(arguments.folder, "DIR")
     source = TEMPLATE if arguments.example is None else example(arguments.example)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise InputError(
@@ -41,6 +43,9 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
             expected="a folder that is empty or not there yet",
             todo="choose another name",
         )
+    above = next(folder for folder in target.absolute().parents if folder.exists())
+    if not above.is_dir():
+        raise InputError(f"{above} is a file", expected="a path through folders", todo="choose another name")
     written = copy_project(source, target)
     console.json({"project": str(target.absolute()), "files": written})
     console.result(f"{target}: {len(written)} files written")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from calib_pipeline.errors import InputError
+from calib_pipeline.errors import InputError, MachineFault
 
 if TYPE_CHECKING:
     from calib_pipeline.cell import Cell
@@ -46,10 +46,30 @@ def open_project(given: str | None) -> Project:
     ------
     InputError
         When there is none, or its calib.yaml is wrong. Faults of studies do not raise.
+    MachineFault
+        As of :func:`refuse_files_in_the_way`.
     """
     from calib_pipeline.studies.project import load_project
 
-    return load_project(project_root(given))
+    project = load_project(project_root(given))
+    refuse_files_in_the_way(project)
+    return project
+
+
+def refuse_files_in_the_way(project: Project) -> None:
+    """Refuse a file that stands where a folder of the store or of the ledger is needed.
+
+    Raises
+    ------
+    MachineFault
+        With the path of the file.
+    """
+    from calib_pipeline.cli.refused_paths import IN_THE_WAY, file_in_the_way
+
+    for address in (project.store, project.ledger.removeprefix("sqlite:///")):
+        file = None if "://" in address else file_in_the_way(Path(address).parent)
+        if file is not None:
+            raise MachineFault(str(file), *IN_THE_WAY)
 
 
 def asked_cells(project: Project, study: str | None, population: str | None) -> list[Cell]:
@@ -136,8 +156,29 @@ def unknown(what: str, name: str, known: Iterable[str], beside: str = "") -> Inp
     )
 
 
+def expanded(given: str, by: str) -> Path:
+    """The path with the home folder in the place of ``~``.
+
+    Raises
+    ------
+    InputError
+        When it names the home folder of a user who has none, or holds a character that no path can.
+    """
+    if "\0" in given:
+        raise InputError(f"{given!r} holds a NUL character, which no path can", where=by, expected="a path")
+    try:
+        return Path(given).expanduser()
+    except RuntimeError as error:
+        raise InputError(
+            f"{given!r} begins with the home folder of a user, and {given.split('/')[0]!r} has none",
+            where=by,
+            expected="the path of a folder",
+            todo="write the path out",
+        ) from error
+
+
 def _folder(given: str, by: str) -> Path:
-    folder = Path(given).expanduser()
+    folder = expanded(given, by)
     if not folder.is_dir():
         raise InputError(
             f"there is no folder {given!r}",

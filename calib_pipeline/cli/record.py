@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from calib_pipeline.cli.console import Console
 from calib_pipeline.cli.exit_codes import FAULT, REACHED
-from calib_pipeline.errors import InputError
+from calib_pipeline.errors import InputError, MachineFault
 
 if TYPE_CHECKING:
     from calib_pipeline.records.archive import RecordArchive
@@ -45,7 +45,8 @@ def add(commands: Any, everywhere: argparse.ArgumentParser) -> None:
 
 
 def run_list(arguments: argparse.Namespace, console: Console) -> int:
-    """Print every record."""
+    """Print every record, and say which files are damaged."""
+    from calib_pipeline.records.archive import damaged_records
     from calib_pipeline.status.figures import headline_of
 
     archive = _archive(arguments)
@@ -62,14 +63,19 @@ def run_list(arguments: argparse.Namespace, console: Console) -> int:
         console.lines_with_notes(("record", "study", "population", "kind", "published"), lines)
     else:
         console.result("no record yet: `calib run` climbs the ladders")
-    return REACHED
+    damaged = damaged_records(archive)
+    for sentence in damaged:
+        console.say(f"problem: {sentence}")
+    return FAULT if damaged else REACHED
 
 
 def run_show(arguments: argparse.Namespace, console: Console) -> int:
     """Print one record."""
     archive = _archive(arguments)
-    record = archive.read(one_id(archive, arguments.id))
-    assert record is not None
+    record_id = one_id(archive, arguments.id)
+    record = archive.read(record_id)
+    if record is None:
+        raise _damaged(archive, record_id)
     console.json(record)
     say_record(record, console)
     return REACHED
@@ -117,6 +123,16 @@ def one_id(archive: RecordArchive, given: str) -> str:
         expected="the id of one record, or its beginning",
         todo="`calib record list` shows them",
     )
+
+
+def _damaged(archive: RecordArchive, record_id: str) -> MachineFault:
+    from calib_pipeline.records.archive import damage_of
+
+    file = archive.file(record_id)
+    assert file is not None
+    cell = f"--study {file.parent.name} --population {file.parent.parent.name}"
+    again = f"`calib run {cell}` writes it again where it is the newest of its study and nothing else changed"
+    return MachineFault(str(file), f"the record {damage_of(file)}", f"restore it from a copy; {again}")
 
 
 def say_record(record: Mapping[str, Any], console: Console) -> None:

@@ -40,8 +40,9 @@ def add(commands: Any, everywhere: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Validate, climb, and print what became of it."""
     from calib_pipeline.cli.climbing import climb_all, prepare
-    from calib_pipeline.cli.project_folder import asked_cells, project_root
+    from calib_pipeline.cli.project_folder import asked_cells, project_root, refuse_files_in_the_way
     from calib_pipeline.cli.validate import document, notes_on, say_blocked, say_faults, unloadable_document
+    from calib_pipeline.dagster_side.instance import refuse_unusable_home
     from calib_pipeline.studies.project import load_project
 
     root = project_root(arguments.project)
@@ -60,6 +61,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     if project.faults:
         console.say("other studies of this project are invalid (`calib validate`); they do not touch this one")
 
+    refuse_files_in_the_way(project)
+    refuse_unusable_home(root)
     prepare(cells)
     before = what_is_left(project)
     climbed, statuses = climb_all(project, cells, console, recheck=arguments.recheck)

@@ -93,8 +93,10 @@ def say_blocked(project: Project, console: Console) -> None:
 
 
 def notes_on(project: Project) -> list[str]:
-    """What is valid and worth knowing: studies that can never be calibrated, and files that are not there yet."""
-    notes = []
+    """What is valid and worth knowing: texts of the template, studies that can never be calibrated, absent files."""
+    from calib_pipeline.cli.template_texts import template_notes
+
+    notes = template_notes(project)
     for study in project.studies.values():
         why = [f"holdout.role is {study.holdout.role}"] if study.holdout.role != "holdout" else []
         why += [f"reference.kind is {study.reference.kind}"] if study.reference.kind != "anchor" else []

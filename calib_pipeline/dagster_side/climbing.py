@@ -15,6 +15,7 @@ import dagster as dg
 
 from calib_pipeline.assets import CHAIN, diagnostic_record
 from calib_pipeline.dagster_side.evidence_io import EVIDENCE_IO_MANAGER
+from calib_pipeline.dagster_side.history_faults import faults_in_words, history_fault
 from calib_pipeline.dagster_side.ladder_resource import LADDER, ladder_resource
 from calib_pipeline.dagster_side.partitions import add_cells, cell_key, declared_cell
 from calib_pipeline.dagster_side.run_history import cheap_history
@@ -56,6 +57,8 @@ def climb_cell(project: Project, cell: Cell, instance: dg.DagsterInstance, *, re
     ------
     InputError
         The cell is not declared, or blocked by an invalid study.
+    MachineFault
+        Dagster's history cannot be written.
     """
     return _run(project, cell, instance, "ladder", CHAIN, {RECHECK_TAG: "yes"} if recheck else {})
 
@@ -67,6 +70,8 @@ def diagnose_cell(project: Project, cell: Cell, instance: dg.DagsterInstance) ->
     ------
     InputError
         The cell is not declared, or blocked by an invalid study.
+    MachineFault
+        Dagster's history cannot be written.
     """
     return _run(project, cell, instance, "diagnostic", (diagnostic_record,), {})
 
@@ -82,8 +87,8 @@ def _run(
     key = cell_key(cell)
     declared_cell(project, key)
     run_id = str(uuid4())
-    add_cells(project, instance)
-    with _quiet(), cheap_history(instance):
+    with faults_in_words(instance.root_directory), _quiet(), cheap_history(instance):
+        add_cells(project, instance)
         _bury_the_dead(instance, key)
         resources: dict[str, Any] = {
             LADDER: ladder_resource(lambda: project),
@@ -118,7 +123,8 @@ def _stopped(cell: Cell, instance: dg.DagsterInstance, run_id: str, error: Excep
     if not said and isinstance(error, dg.Failure | dg.DagsterTypeCheckDidNotPass):
         said = dict(error.metadata)
     if "rung" not in said:
-        return CellResult(cell, "fault", run_id, fault=error)
+        fault = history_fault(instance.root_directory, error) or error
+        return CellResult(cell, "fault", run_id, fault=fault)
     told = {name: said[name].value for name in ("asset", "rung", "reason", "next_step")}
     return CellResult(cell, "stopped", run_id, **told)
 

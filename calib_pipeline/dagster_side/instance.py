@@ -9,6 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from calib_pipeline.dagster_side.history_faults import SETTINGS, faults_in_words, refuse_unusable, refused_settings
+from calib_pipeline.errors import InputError
+
 if TYPE_CHECKING:
     import dagster as dg
 
@@ -51,14 +54,7 @@ def dagster_home(root: Path) -> Path:
     given = os.environ.get("DAGSTER_HOME")
     if given:
         return Path(given)
-    home = own_home(root)
-    settings = home / "dagster.yaml"
-    if not settings.exists():
-        from upath import UPath
-
-        from calib_pipeline.evidence_store import write_atomically
-
-        write_atomically(UPath(settings), DAGSTER_YAML.encode())
+    home = _made_home(root)
     os.environ["DAGSTER_HOME"] = str(home)
     return home
 
@@ -68,18 +64,25 @@ def project_instance(root: Path) -> dg.DagsterInstance:
 
     The project's own instance is made whole by one process at a time. Where making it was interrupted, what is left of
     it holds no history and is made again.
-    """
-    import dagster as dg
 
+    Raises
+    ------
+    InputError, MachineFault
+        Dagster's settings or its history cannot be used.
+    OSError
+        The folder cannot be made or written to.
+    """
+
+    refuse_unusable_home(root)
     home = dagster_home(root)
     if home != own_home(root):
-        return dg.DagsterInstance.get()
-    with only_one(home):
+        return _opened(home)
+    with only_one(home), faults_in_words(home):
         made = home / ".made"
         if not made.exists():
             for part in ("history", "schedules", "storage"):
                 shutil.rmtree(home / part, ignore_errors=True)
-        instance = dg.DagsterInstance.get()
+        instance = _opened(home)
         if not made.exists():
             instance.get_runs(limit=1)
             instance.get_dynamic_partitions("calib_populations")
@@ -88,9 +91,51 @@ def project_instance(root: Path) -> dg.DagsterInstance:
         return instance
 
 
+def refuse_unusable_home(root: Path) -> None:
+    """Refuse a Dagster folder that no climb can use, before one begins; errors as of :func:`project_instance`."""
+    given = os.environ.get("DAGSTER_HOME")
+    home = Path(given) if given else _made_home(root)
+    if not (home.is_absolute() and home.is_dir()):
+        raise InputError(
+            f"{given!r} is no folder that Dagster can use",
+            where="DAGSTER_HOME",
+            expected="the absolute path of a folder",
+            todo="make it, or unset the variable: then the project's own folder is used",
+        )
+    refuse_unusable(home)
+    if home == own_home(root):
+        with only_one(home):
+            pass
+
+
 def own_home(root: Path) -> Path:
     """The folder of a project's own Dagster instance."""
     return root.absolute() / ".calib" / "dagster"
+
+
+def _made_home(root: Path) -> Path:
+    """The project's own folder with its settings."""
+    home = own_home(root)
+    settings = home / SETTINGS
+    if not settings.exists():
+        from upath import UPath
+
+        from calib_pipeline.evidence_store import write_atomically
+
+        write_atomically(UPath(settings), DAGSTER_YAML.encode())
+    return home
+
+
+def _opened(home: Path) -> dg.DagsterInstance:
+    import dagster as dg
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        return dg.DagsterInstance.get()
+    except (OSError, SQLAlchemyError):
+        raise
+    except Exception as fault:
+        raise refused_settings(home, fault) from fault
 
 
 @contextmanager

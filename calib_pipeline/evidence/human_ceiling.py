@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,6 +13,7 @@ import numpy as np
 from calib_pipeline.digests import digest_frame
 from calib_pipeline.evidence.evidence import Evidence, EvidenceRows
 from calib_pipeline.evidence.holdout_reservation import stamp
+from calib_pipeline.evidence.named_items import count_named_items
 from calib_pipeline.evidence.next_steps import LABEL_MORE, Sampling, labels_wanted, values_wanted
 from calib_pipeline.measurement import continuous, pairs
 from calib_pipeline.measurement.alpha import ALPHA, alpha_block
@@ -22,7 +22,6 @@ from calib_pipeline.measurement.figures import Block, Figure, Figures, IntervalP
 from calib_pipeline.measurement.measures import LevelMeasure, measure_of
 from calib_pipeline.measurement.reference import Labels, fold_labels, majority, population_weights
 from calib_pipeline.measurement.reference import design_of as design_of_items
-from calib_pipeline.sampling import SHARE_OF_NAMED
 from calib_pipeline.statistics import Estimate, consensus_flip_rate, flip_rate_from_pairs
 
 if TYPE_CHECKING:
@@ -102,19 +101,7 @@ def _redesigned(labels: Labels, weights: np.ndarray) -> Labels:
 
 
 def _coverage(rows: EvidenceRows, study: Study, drawn: pd.DataFrame, everyone: Labels, doubled: np.ndarray) -> None:
-    named = int(drawn["named"].sum())
-    with_annotators = int(doubled.sum())
-    asked = study.ceiling.min_annotators
-    rows.count("named_items_with_annotators", with_annotators, bar=study.ceiling.min_items, n=named, text=str(asked))
-    needed = max(math.ceil(SHARE_OF_NAMED * named), study.ceiling.min_items) - with_annotators
-    rows.count(
-        "share_of_named_items",
-        with_annotators / named if named else None,
-        bar=SHARE_OF_NAMED,
-        n=named,
-        text=str(asked),
-        note=str(max(needed, 0)),
-    )
+    count_named_items(rows, study, named=int(drawn["named"].sum()), enough=int(doubled.sum()))
     strata = set(drawn["stratum"])
     covered = set(everyone.items["stratum"][doubled])
     missing = ", ".join(sorted(strata - covered)) or None

@@ -75,9 +75,10 @@ def mark_fitted(
     run_id: str | None,
     actor: str | None,
 ) -> list[Event]:
-    """Declare that the set shaped scorers: one event for each that is named.
+    """Declare that the set shaped scorers: one event for each that is named, however often.
 
-    A study is named with the configurations that it registered on any set, so that renaming it takes nothing back.
+    A study is named with the configurations that it registered on any set, so that renaming it takes nothing back. What
+    was declared with the same reason and the same configurations stands, and its event is returned.
     """
     journal.require(holdout_id)
     _check_said(reason, "marking a set as fitted needs a reason: how did it shape the scorer?")
@@ -90,18 +91,26 @@ def mark_fitted(
         whom.append((None, None, set()))
     if not whom:
         raise LedgerError("marking a set as fitted needs a study, a configuration, or everyone")
-    return [
-        journal.append(
-            "fitted",
-            holdout_id=holdout_id,
-            study=study,
-            config_digest=config_digest,
-            details={"reason": reason, "config_digests": sorted(covered)},
-            run_id=run_id,
-            actor=actor,
-        )
-        for study, config_digest, covered in whom
-    ]
+    events: list[Event] = []
+    standing = list(journal.events(holdout_id=holdout_id, kinds=("fitted",)))
+    for study, config_digest, covered in whom:
+        details = {"reason": reason, "config_digests": sorted(covered)}
+        same = (study, config_digest, details)
+        told = next((one for one in standing if (one.study, one.config_digest, dict(one.details)) == same), None)
+        if told is None:
+            told = journal.append(
+                "fitted",
+                holdout_id=holdout_id,
+                study=study,
+                config_digest=config_digest,
+                details=details,
+                run_id=run_id,
+                actor=actor,
+            )
+            standing.append(told)
+        if told not in events:
+            events.append(told)
+    return events
 
 
 def record_export(journal: Journal, holdout_id: str, to: str, *, run_id: str | None, actor: str | None) -> Event:

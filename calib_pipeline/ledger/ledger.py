@@ -212,7 +212,8 @@ class Ledger:
         """Declare that the set shaped scorers; nothing takes it back.
 
         A study is named with the configurations that it has registered; one event is written for each study, each
-        configuration and, with ``everyone``, for every scorer there is or will be.
+        configuration and, with ``everyone``, for every scorer there is or will be. What stands with the same reason is
+        returned and not written again.
         """
         with self._database.writing() as journal:
             return custody.mark_fitted(

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from calib_pipeline.evidence_store import DamagedEvidence, parquet_bytes, read_parquet, write_atomically
+from calib_pipeline.records.record import address
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,17 +45,24 @@ class RecordArchive:
         """Where the row table that a record recomputes from stands."""
         return self.folder / population / study / f"{record_id}.rows.parquet"
 
-    def write(self, content: Mapping[str, Any], record_id: str, rows: pd.DataFrame) -> None:
-        """Write a record with its row table and its line in the index; one that stands already is left as it is."""
+    def write(
+        self, content: Mapping[str, Any], record_id: str, rows: pd.DataFrame, *, published_at: str | None = None
+    ) -> None:
+        """Write a record with its row table and its line in the index; one that stands already is left as it is.
+
+        Where the file is damaged or was edited, the same record is written again. ``published_at`` is the time in ISO
+        8601 at which it was published before, None where it is published now.
+        """
         population, study = content["population"]["name"], content["study"]
         path = self.path(population, study, record_id)
-        if not path.exists():
+        if readable_record(path) is None:
+            at = datetime.now(UTC) if published_at is None else datetime.fromisoformat(published_at)
             write_atomically(self.rows_path(population, study, record_id), parquet_bytes(rows))
             whole = {
                 "record_id": record_id,
                 **content,
                 "software": software_versions(),
-                "published_at": datetime.now(UTC).isoformat(timespec="seconds"),
+                "published_at": at.isoformat(timespec="seconds"),
             }
             write_atomically(path, (json.dumps(whole, indent=1, ensure_ascii=False) + "\n").encode())
         self.reindex()
@@ -122,12 +130,18 @@ def lost_openings(archive: RecordArchive, hashes: Collection[str]) -> list[str]:
 
 
 def damaged_records(archive: RecordArchive) -> list[str]:
-    """A sentence for each record file that cannot be read, so that what it rests on cannot be told."""
-    return [
-        f"the record file {path.name} cannot be read: restore it from a copy"
-        for path in archive.files()
-        if readable_record(path) is None
-    ]
+    """A sentence for each record file that is not what was published, so that what it rests on cannot be told."""
+    found = ((path, damage_of(path)) for path in archive.files())
+    return [f"the record file {path.name} {damage}: restore it from a copy" for path, damage in found if damage]
+
+
+def damage_of(path: UPath) -> str | None:
+    """What is wrong with a record's file, None where it holds what was published under its name."""
+    if readable_record(path) is not None:
+        return None
+    if parsed_record(path) is None:
+        return "cannot be read: it is empty, cut short, no text or no record"
+    return "was edited: it holds another record than the one that was published under its name"
 
 
 NEEDED = {"record_id": str, "study": str, "kind": str, "claim": str, "published_at": str, "population": dict} | {
@@ -137,10 +151,16 @@ NEEDED = {"record_id": str, "study": str, "kind": str, "claim": str, "published_
 
 
 def readable_record(path: UPath) -> dict[str, Any] | None:
-    """The record in a file; None where the file is damaged."""
+    """The record in a file as it was published under its name; None where the file is damaged or was edited."""
+    record = parsed_record(path)
+    return record if record is not None and address(record) == record["record_id"] == path.stem else None
+
+
+def parsed_record(path: UPath) -> dict[str, Any] | None:
+    """The record in a file, edited or not; None where the file is damaged."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     whole = isinstance(record, dict) and all(isinstance(record.get(name), kind) for name, kind in NEEDED.items())
     return record if whole and "ledger_head" in record["holdout"] and "name" in record["population"] else None

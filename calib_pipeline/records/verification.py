@@ -17,7 +17,7 @@ from calib_pipeline.evidence.scorer_agreement import Opening
 from calib_pipeline.evidence_store import DamagedEvidence, EvidenceStore, read_parquet
 from calib_pipeline.holdout_sets import EXCLUDED, STRATA, drawn_of, reserved_since
 from calib_pipeline.ledger import Ledger, LedgerError
-from calib_pipeline.records.archive import RecordArchive, readable_record, software_versions
+from calib_pipeline.records.archive import RecordArchive, parsed_record, software_versions
 from calib_pipeline.records.publication import differences
 from calib_pipeline.records.record import Sources, address, build_record, compact
 from calib_pipeline.sampling import draw_holdout
@@ -64,7 +64,7 @@ def verify_record(project: Project, record_id: str) -> Verification:
             expected="the id of a published record",
             todo="`calib record list` shows them",
         )
-    record = readable_record(file)
+    record = parsed_record(file)
     if record is None:
         return Verification(record_id, (f"{file.name} is damaged: it holds no record",), ())
     found = list(_findings(project, store, file, record))

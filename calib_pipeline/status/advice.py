@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from calib_pipeline.evidence.named_items import items_to_label_again
 from calib_pipeline.holdout_sets import drawn_of
-from calib_pipeline.status.own_account import items_to_label_again
 from calib_pipeline.status.standing import climb_command
 from calib_pipeline.status.unread import shown_path
 

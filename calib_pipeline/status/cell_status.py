@@ -221,8 +221,8 @@ def _record(ladder: Ladder, record_id: str) -> Mapping[str, Any] | None:
 
 
 def _without_record(cell: Cell) -> Stop:
-    """The stop of a chain whose last evidence holds and whose record is gone or cannot be read."""
-    sentence = "the published record is in the ledger, and its file is missing or cannot be read"
+    """The stop of a chain whose last evidence holds and whose record is gone, damaged or edited."""
+    sentence = "the published record is in the ledger, and its file is missing, damaged or edited"
     return Stop("interrupted", "published_record", "interval", sentence, f"run `{climb_command(cell)}`")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,12 +12,12 @@ from calib_pipeline.evidence.annotations import annotations as label_evidence
 from calib_pipeline.evidence.annotations import label_provenance
 from calib_pipeline.evidence.baseline_comparators import FEWEST_DISTINCT_VALUES, KINDS, MOST_MISSING
 from calib_pipeline.evidence.evidence import Evidence, EvidenceRows
+from calib_pipeline.evidence.named_items import count_named_items, items_to_label_again
 from calib_pipeline.evidence.scorer_agreement import Readiness, readiness
 from calib_pipeline.holdout_sets import drawn_of, reserved_since
 from calib_pipeline.ladder import Ladder
 from calib_pipeline.ledger import HoldoutSet
 from calib_pipeline.measurement.comparators import heuristic_name, is_length
-from calib_pipeline.sampling import SHARE_OF_NAMED
 from calib_pipeline.schemas import GATES, Reason
 from calib_pipeline.schemas.gate import MIN_GROUPS
 from calib_pipeline.table_cache import TableCache
@@ -130,28 +129,9 @@ def _labels(study: Study, tables: Brought) -> tuple[Evidence, ...]:
 
 def _annotators(study: Study, drawn: pd.DataFrame, labels: pd.DataFrame) -> Evidence:
     rows = EvidenceRows("human_ceiling")
-    lacking = items_to_label_again(study, drawn, labels)
-    named, asked = int(drawn["named"].sum()), study.ceiling.min_annotators
-    enough = named - len(lacking)
-    rows.count("named_items_with_annotators", enough, bar=study.ceiling.min_items, n=named, text=str(asked))
-    needed = max(math.ceil(SHARE_OF_NAMED * named), study.ceiling.min_items) - enough
-    rows.count(
-        "share_of_named_items",
-        enough / named if named else None,
-        bar=SHARE_OF_NAMED,
-        n=named,
-        text=str(asked),
-        note=str(max(needed, 0)),
-    )
+    named, lacking = int(drawn["named"].sum()), items_to_label_again(study, drawn, labels)
+    count_named_items(rows, study, named=named, enough=named - len(lacking))
     return rows.build()
-
-
-def items_to_label_again(study: Study, drawn: pd.DataFrame, labels: pd.DataFrame) -> list[str]:
-    """The items named in advance that too few independent annotators have labeled, in the order of their ids."""
-    independent = labels[labels["independent"] & (labels["role"] != "adjudicator")]
-    annotators = independent.groupby("item_id")["annotator_id"].nunique()
-    enough = set(annotators[annotators >= max(study.ceiling.min_annotators, 2)].index)
-    return sorted(set(drawn["item_id"][drawn["named"]]) - enough)
 
 
 def _baselines(study: Study, tables: Brought) -> Evidence:

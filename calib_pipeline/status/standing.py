@@ -12,7 +12,7 @@ from calib_pipeline.errors import InputError, ReviewUnavailable
 from calib_pipeline.evidence.evidence import fact
 from calib_pipeline.evidence_store import DamagedEvidence
 from calib_pipeline.ladder import Ladder
-from calib_pipeline.ledger import Ledger, NoLedgerYet
+from calib_pipeline.ledger import Ledger, LedgerError, NoLedgerYet
 from calib_pipeline.records.record import compact
 from calib_pipeline.schemas import GATES, Reason, Rung, Verdict
 
@@ -74,8 +74,16 @@ def open_ledger(project: Project) -> Ledger | None:
     LedgerError
         When there is one and it cannot be read.
     """
-    if project.ledger.startswith(SQLITE) and not Path(project.ledger.removeprefix(SQLITE)).exists():
+    path = Path(project.ledger.removeprefix(SQLITE))
+    if not path.exists():
+        if path.is_symlink():
+            raise LedgerError(
+                f"the ledger {path} is a symbolic link, and there is no file behind it; bring the file back, or mend "
+                "the link"
+            )
         return None
+    if not (path.is_file() or path.is_dir()):
+        raise LedgerError(f"the ledger {path} is no file; move it away, or name another file as `ledger` in calib.yaml")
     try:
         return Ledger.open(project.ledger, read_only=True)
     except NoLedgerYet:

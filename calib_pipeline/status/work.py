@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from calib_pipeline.evidence.evidence import fact
+from calib_pipeline.evidence.named_items import items_to_label_again
 from calib_pipeline.evidence_store import DamagedEvidence, EvidenceStore
-from calib_pipeline.status.own_account import items_to_label_again
 from calib_pipeline.tables.reasons import HARMLESS
 
 if TYPE_CHECKING:

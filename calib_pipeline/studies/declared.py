@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
@@ -36,6 +37,16 @@ def is_name(text: str) -> bool:
     return NAME_PATTERN.fullmatch(text) is not None and ".." not in text and len(text) <= LONGEST_NAME
 
 
+def refuse_too_wide(low: float, high: float, *, key: str) -> None:
+    """Refuse two finite numbers whose distance is no finite one."""
+    if not math.isfinite(high - low):
+        raise Refusal(
+            f"the range {low:g} to {high:g} is wider than any number",
+            key=(key,),
+            expected="limits whose distance is a finite number",
+        )
+
+
 def _as_text(value: Any) -> Any:
     """Numbers given from Python become their text; a boolean has no text of its own."""
     if isinstance(value, bool):
@@ -48,6 +59,16 @@ def _as_text(value: Any) -> Any:
 def _not_blank(value: str) -> str:
     if not value.strip():
         raise Refusal("the text is empty", expected="at least one visible character")
+    return value
+
+
+def _is_address(value: str) -> str:
+    for at, character in enumerate(value, start=1):
+        if unicodedata.category(character) in ("Cc", "Cs"):
+            raise Refusal(
+                f"character {at} of {value!r} is a control character or no character at all, which no path can hold",
+                expected="a path or URL of visible characters",
+            )
     return value
 
 
@@ -84,6 +105,9 @@ Text = Annotated[str, BeforeValidator(_as_text), AfterValidator(_not_blank), _AS
 
 Reason = Annotated[str, AfterValidator(_not_blank)]
 """A sentence for people."""
+
+Address = Annotated[str, AfterValidator(_not_blank), AfterValidator(_is_address)]
+"""A path or URL."""
 
 Name = Annotated[str, BeforeValidator(_as_text), AfterValidator(_is_name), _AS_WRITTEN]
 """A name that is safe in paths, tags and partition keys."""

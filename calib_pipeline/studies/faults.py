@@ -16,6 +16,8 @@ from calib_pipeline.errors import InputError
 from calib_pipeline.studies.declared import Refusal
 from calib_pipeline.studies.documents import Document, Key
 
+_FIRST_TOO_LONG = 1e18
+"""Whole numbers of more digits are not read as such."""
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_. -]*|…")
 _WANTED = {
     "int_type": "a whole number",
@@ -29,6 +31,7 @@ _WANTED = {
     "model_attributes_type": "a mapping of keys and values",
     "tuple_type": "a list",
     "list_type": "a list",
+    "too_short": "at least one entry",
 }
 
 
@@ -38,6 +41,7 @@ class _Found:
     path: Key
     fault: InputError
     missing: bool = False
+    short: bool = False
     meant: Key | None = None
 
 
@@ -45,7 +49,10 @@ def faults_of(error: ValidationError, document: Document, model: type[BaseModel]
     """Each fault that the model found in the document, in the order of the file's lines."""
     found = [_fault(detail, document, model) for detail in error.errors(include_url=False)]
     misspelled = {one.meant for one in found}
-    told = [one for one in found if not (one.missing and one.path in misspelled)]
+    within = {one.path[:length] for one in found for length in range(len(one.path))}
+    told = [
+        one for one in found if not (one.missing and one.path in misspelled) and not (one.short and one.path in within)
+    ]
     return [one.fault for one in sorted(told, key=lambda one: one.line)]
 
 
@@ -87,7 +94,7 @@ def _fault(detail: Any, document: Document, model: type[BaseModel]) -> _Found:
     else:
         what, expected, todo = _wrong_value(detail, kind, context, dotted, info, path)
     fault = InputError(what, where=str(place), expected=expected, todo=todo)
-    return _Found(place.line, path, fault, kind == "missing", meant)
+    return _Found(place.line, path, fault, kind == "missing", kind == "too_short", meant)
 
 
 def _unknown_key(path: Key, section: type[BaseModel] | None, close: str | None) -> tuple[str, str | None, str | None]:
@@ -110,6 +117,8 @@ def _wrong_value(
     else:
         message = str(detail["msg"]).removeprefix("Input should be ")
         wanted = _WANTED.get(kind, message)
+    if wanted == "a whole number" and isinstance(given, float) and abs(given) >= _FIRST_TOO_LONG:
+        wanted = "a whole number of at most 18 digits"
     todo = _example(path, info)
     if isinstance(given, bool) and kind == "string_type":
         wanted = "text"
@@ -175,7 +184,8 @@ def _meaning(info: FieldInfo | None) -> str:
 def _example(path: Key, info: FieldInfo | None) -> str | None:
     if info is None or not info.examples or not path:
         return None
-    return f"for example: {path[-1]}: {_flow(info.examples[0])}"
+    key = next(element for element in reversed(path) if isinstance(element, str))
+    return f"for example: {key}: {_flow(info.examples[0])}"
 
 
 def _flow(value: Any) -> str:

@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError
 
 from calib_pipeline.errors import Faults, InputError
 from calib_pipeline.studies.addresses import absolute, ledger_address, store_address
-from calib_pipeline.studies.declared import Name, Reason, Section, Settings
+from calib_pipeline.studies.declared import Address, Name, Reason, Section, Settings
 from calib_pipeline.studies.documents import Document, read_document
 from calib_pipeline.studies.faults import faults_of, nearest
 from calib_pipeline.studies.study import Study
@@ -23,16 +23,16 @@ _SHARED_BY_SET = ("size", "seed", "min_per_stratum")
 class Population(Section):
     """A named set of items that the scorer sees in production."""
 
-    items: Reason = Field(description="Path or URL of the item manifest.", examples=["data/news-2026-10/items.csv"])
+    items: Address = Field(description="Path or URL of the item manifest.", examples=["data/news-2026-10/items.csv"])
 
 
 class ProjectFile(Section):
     """What calib.yaml declares."""
 
-    store: Reason = Field(
+    store: Address = Field(
         default=".calib/store", description="Folder or URL of the evidence.", examples=[".calib/store"]
     )
-    ledger: Reason | None = Field(
+    ledger: Address | None = Field(
         default=None,
         description="Database URL of the holdout ledger; by default an SQLite file in .calib.",
         examples=["sqlite:///.calib/ledger.db"],

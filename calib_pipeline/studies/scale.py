@@ -11,7 +11,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
-from calib_pipeline.studies.declared import Number, Refusal, Section, Text
+from calib_pipeline.studies.declared import Number, Refusal, Section, Text, refuse_too_wide
 
 How = Literal["exact", "folded", "alias", "off_scale", "empty"]
 
@@ -293,6 +293,7 @@ class ContinuousScale(ScaleBase):
         low, high = self.limits
         if not low < high:
             raise Refusal(f"the range {low:g} to {high:g} is empty", key=("range",), expected="the lower limit first")
+        refuse_too_wide(low, high, key="range")
         for alias, target in self.aliases.items():
             number = number_of(target)
             if number is None or not low <= number <= high:

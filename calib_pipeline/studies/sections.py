@@ -7,7 +7,20 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from calib_pipeline.studies.declared import Flag, Name, Number, Reason, Refusal, Section, Settings, Share, Text, Whole
+from calib_pipeline.studies.declared import (
+    Address,
+    Flag,
+    Name,
+    Number,
+    Reason,
+    Refusal,
+    Section,
+    Settings,
+    Share,
+    Text,
+    Whole,
+    refuse_too_wide,
+)
 from calib_pipeline.studies.scale import AtLeast
 
 Consensus = Literal["majority", "median", "mean", "adjudicated", "single"]
@@ -28,7 +41,7 @@ class Rubric(Section):
     """The rubric by which people label and the scorer scores."""
 
     version: Text = Field(description="The version that label rows name.", examples=["1"])
-    text: Reason = Field(description="Path of the rubric's text in the project.", examples=["rubrics/entailment.md"])
+    text: Address = Field(description="Path of the rubric's text in the project.", examples=["rubrics/entailment.md"])
 
 
 class Reference(Section):
@@ -65,6 +78,7 @@ class Linear(Section):
     def _ends_differ(self) -> Linear:
         if not self.from_[0] < self.from_[1]:
             raise Refusal("the raw range is empty", key=("from",), expected="the lower score first")
+        refuse_too_wide(*self.from_, key="from")
         if self.to[0] == self.to[1]:
             raise Refusal("both ends map to one value", key=("to",), expected="two values")
         return self
@@ -299,10 +313,10 @@ class Data(Section):
     populations: tuple[Name, ...] = Field(
         min_length=1, description="Populations declared in calib.yaml.", examples=[["news-2026-10"]]
     )
-    annotations: Reason = Field(
+    annotations: Address = Field(
         description="Path or URL of the labels.", examples=["data/{population}/annotations.csv"]
     )
-    scores: Reason | None = Field(
+    scores: Address | None = Field(
         default=None, description="Path or URL of the scorer's outputs.", examples=["data/{population}/scores.csv"]
     )
 

@@ -11,6 +11,8 @@ from calib_pipeline.errors import InputError, Unreadable
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _USER = re.compile(r"(?<=://)[^/@]*@")
+_MARK = b"\xef\xbb\xbf"
+"""The byte order mark; a file that was exported twice may begin with several."""
 _FOREIGN = {
     b"PK\x03\x04": "a zip archive (an Excel workbook, perhaps)",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook",
@@ -72,9 +74,11 @@ def decoded(source: Source) -> tuple[str, list[str]]:
     """
     report = []
     content = source.content
-    if content.startswith(b"\xef\xbb\xbf"):
-        report.append("byte order mark")
-        content = content[3:]
+    marks = 0
+    while content.startswith(_MARK):
+        marks, content = marks + 1, content[len(_MARK) :]
+    if marks:
+        report.append("byte order mark" if marks == 1 else f"{marks} byte order marks")
         if not content.strip():
             raise InputError(
                 "the file holds a byte order mark and nothing else",

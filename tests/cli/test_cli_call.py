@@ -16,7 +16,7 @@ from calib_pipeline import __version__
 from calib_pipeline.cli import status
 from calib_pipeline.cli.exit_codes import worst
 from calib_pipeline.cli.main import main
-from calib_pipeline.errors import REVIEW_UNAVAILABLE, Faults, InputError, ReviewUnavailable
+from calib_pipeline.errors import REVIEW_UNAVAILABLE, Faults, InputError, MachineFault, ReviewUnavailable
 from calib_pipeline.ledger import LedgerError
 
 HEAVY = ("pandas", "dagster", "pydantic", "rich", "numpy", "scipy", "sqlalchemy", "pandera", "yaml", "upath")
@@ -107,7 +107,8 @@ FAULTS = [
     (Faults([InputError("one"), InputError("two")]), 2, "one\ntwo"),
     (ReviewUnavailable("labels.csv", "it is gone"), 1, REVIEW_UNAVAILABLE),
     (LedgerError("the ledger is locked"), 1, "calib: the ledger is locked"),
-    (OSError("the disk is full"), 1, "calib: OSError: the disk is full"),
+    (OSError("no answer"), 1, "calib: the system refused: no answer. See to it"),
+    (MachineFault("/p", "its disk is full", "make room"), 1, "calib: /p: its disk is full. Make room\n"),
     (RuntimeError("first line\nsecond line"), 1, "calib: RuntimeError: first line\n"),
     (KeyboardInterrupt(), 130, "interrupted"),
 ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sqlite3
 
 import pandas as pd
@@ -156,6 +158,57 @@ def test_a_damaged_ledger_is_a_fault(calib, own_copy):
     assert "ledger" in said.err and "Traceback" not in said.err
 
 
+def _no_file(path):
+    path.symlink_to(path.with_name("elsewhere.db"))
+
+
+def _itself(path):
+    path.symlink_to(path.name)
+
+
+def _other_database(path):
+    with sqlite3.connect(path) as database:
+        database.execute("create table accounts (name text)")
+    database.close()
+
+
+PLACES = {
+    "dangling link": (_no_file, "is a symbolic link, and there is no file behind it; bring the file back"),
+    "link to itself": (_itself, "is a symbolic link, and there is no file behind it; bring the file back"),
+    "folder": (lambda path: path.mkdir(), "is a folder; a ledger is a file"),
+    "pipe": (os.mkfifo, "is no file; move it away"),
+    "another file": (lambda path: path.write_text("item_id,value\n"), "is a file of another kind, or damaged; name"),
+    "another database": (_other_database, "is a database, but no ledger: it holds accounts. Name another file"),
+}
+
+
+@pytest.mark.parametrize("command", ["verify", "list", "state", "run"])
+@pytest.mark.parametrize("place", PLACES)
+def test_what_is_no_ledger_is_named_and_left_as_it_is(calib, declared, place, command):
+    make, words = PLACES[place]
+    path = declared / ".calib" / "ledger.db"
+    path.parent.mkdir()
+    make(path)
+    said = calib(*([command] if command == "run" else ["holdout", command]), "--project", declared)
+    assert (said.code, said.out) == (1, "")
+    assert str(path) in said.err and words in said.err
+    assert not path.with_name("elsewhere.db").exists()
+    assert not (declared / ".calib" / "store").exists()
+
+
+@pytest.mark.parametrize("content", [None, b""], ids=["missing", "empty"])
+def test_a_ledger_that_is_gone_is_a_problem_where_records_rest_on_it(calib, own_copy, content):
+    for path in (own_copy / ".calib").glob("ledger.db*"):
+        path.unlink()
+    if content is not None:
+        (own_copy / ".calib" / "ledger.db").write_bytes(content)
+    said = calib("holdout", "verify", "--project", own_copy)
+    assert (said.code, said.out) == (1, "")
+    assert f"problem: {own_copy / '.calib' / 'ledger.db'} is missing or empty, and records rest on" in said.err
+    shutil.rmtree(own_copy / ".calib" / "store")
+    assert calib("holdout", "verify", "--project", own_copy).code == 0
+
+
 def test_marking_a_set_as_fitted_is_for_good(calib, own_copy):
     said = calib(
         "holdout", "mark-fitted", SET, "--study", ALONE, "--reason", "the prompt quotes it", "--project", own_copy
@@ -168,12 +221,43 @@ def test_marking_a_set_as_fitted_is_for_good(calib, own_copy):
     assert states[GOOD]["state"] == "measured"
 
 
+def test_who_is_named_twice_is_marked_once(calib, own_copy):
+    before = events(calib, own_copy)
+    digest = next(one["config_digest"] for one in before if one["event"] == "registered" and one["study"] == GOOD)
+    twice = ["--study", ALONE, "--study", ALONE, "--config", digest, "--config", digest[:10]]
+    said = calib("holdout", "mark-fitted", SET, *twice, "--reason", "tuned", "--project", own_copy)
+    assert said.code == 0 and len(said.out.splitlines()) == 2
+    added = events(calib, own_copy)[len(before) :]
+    assert [(one["study"], one["config_digest"]) for one in added] == [(ALONE, None), (None, digest)]
+
+
+def test_marking_again_writes_nothing_and_says_so(calib, own_copy):
+    call = ("holdout", "mark-fitted", SET, "--study", ALONE, "--everyone", "--project", own_copy, "--reason")
+    calib(*call, "tuned")
+    before = events(calib, own_copy)
+    said = calib(*call, "tuned")
+    assert said.code == 0 and events(calib, own_copy) == before
+    study, everyone = before[-2:]
+    assert said.out.splitlines() == [
+        f"{SET} is fitted for {ALONE} already, for this reason, since {study['at'][:10]} (event {study['seq']})",
+        f"{SET} is fitted for every scorer already, for this reason, since {everyone['at'][:10]} "
+        f"(event {everyone['seq']})",
+    ]
+    assert json.loads(calib(*call, "tuned", "--json").out) == before[-2:]
+    assert ", for good (event " in calib(*call, "the rubric quotes it").out
+    assert len(events(calib, own_copy)) == len(before) + 2
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         (["--reason", "x"], "whom is not said"),
         (["--study", "nobody", "--reason", "x"], "there is no study 'nobody'"),
         (["--everyone", "--reason", "  "], "--reason is empty"),
+        (["--everyone", "--reason", "\u200b\u3000\n"], "--reason is empty"),
+        (["--everyone", "--reason", "a\x1b[2Jb"], "--reason holds the control character 0x1b at character 2"),
+        (["--everyone", "--reason", "tun\udced"], "--reason is not UTF-8 at character 4"),
+        (["--study", ALONE, "--study", "nobody", "--reason", "x"], "there is no study 'nobody'"),
     ],
 )
 def test_marking_needs_to_say_whom_and_why(calib, own_copy, options, said):
@@ -200,6 +284,15 @@ def test_an_export_spends_the_set_and_writes_its_plain_labels(calib, own_copy, t
         one["study"]: one["state"] for one in json.loads(calib("holdout", "state", "--project", own_copy, "--json").out)
     }
     assert (states[ALONE], states[GOOD]) == ("reused", "measured")
+
+
+@pytest.mark.parametrize(("to", "said"), [(" ", "--to is empty"), ("e\x07", "0x07 at"), ("\udcff", "not UTF-8")])
+def test_an_export_needs_a_name_that_can_be_read(calib, own_copy, tmp_path, to, said):
+    before = events(calib, own_copy)
+    target = tmp_path / "labels.csv"
+    refused = calib("holdout", "export", SET, "--to", to, "--yes", "--output", target, "--project", own_copy)
+    assert refused.code == 2 and said in refused.err
+    assert events(calib, own_copy) == before and not target.exists()
 
 
 def test_an_export_needs_a_yes(calib, own_copy, tmp_path, monkeypatch):

@@ -22,6 +22,47 @@ def test_the_new_project_is_valid_and_says_what_is_missing(calib, tmp_path):
     assert valid.out.count("is not there yet") == 3
 
 
+TEXTS = {
+    "scorer.config.model": "name-and-version",
+    "scorer.config.prompt": "prompt-version",
+    "annotation.blind.by": "the label tool shows the item and the rubric only",
+    "ceiling.because": "say why there is nothing to measure below this",
+    "decision.gates.what": "routes answers to review",
+    "decision.cost_false_accept.because": "say what it costs to let a bad item through",
+    "decision.cost_false_reject.because": "say what it costs to hold a good item back: the unit",
+    "rubric.text": "What people read before they label.",
+}
+
+
+def kept_texts(calib, project):
+    """The keys that validate names as the template's, which are the same in its JSON."""
+    said, as_json = calib("validate", "--project", project), calib("validate", "--project", project, "--json")
+    assert (said.code, as_json.code) == (0, 0)
+    notes = [note for note in json.loads(as_json.out)["notes"] if "text of the template" in note]
+    assert all(note in said.out for note in notes)
+    return [key for key in TEXTS for note in notes if key in note]
+
+
+def test_validate_names_the_keys_that_still_hold_the_templates_text(calib, tmp_path):
+    calib("init", tmp_path / "new")
+    assert kept_texts(calib, tmp_path / "new") == list(TEXTS)
+
+
+@pytest.mark.parametrize("key", TEXTS)
+def test_a_text_of_ones_own_is_not_named(calib, tmp_path, key):
+    calib("init", tmp_path / "new")
+    file = tmp_path / "new" / ("rubrics/my-dimension.md" if key == "rubric.text" else "studies/my-study.yaml")
+    text = file.read_text(encoding="utf-8")
+    assert text.count(TEXTS[key]) == 1
+    file.write_text(text.replace(TEXTS[key], "our own words"), encoding="utf-8")
+    assert kept_texts(calib, tmp_path / "new") == [other for other in TEXTS if other != key]
+
+
+def test_an_example_holds_no_text_of_the_template(calib, tmp_path):
+    calib("init", tmp_path / "copy", "--example", "sentiment")
+    assert kept_texts(calib, tmp_path / "copy") == []
+
+
 def test_the_new_project_holds_all_that_dagster_and_people_need(calib, tmp_path):
     written = json.loads(calib("init", tmp_path / "new", "--json").out)["files"]
     assert {".gitignore", "calib.yaml", "definitions.py", "workspace.yaml", "data/README.md"} <= set(written)

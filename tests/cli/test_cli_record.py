@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 
 import pytest
 from small_project import GOOD, POPULATION
@@ -61,8 +62,81 @@ def test_verify_fails_an_edited_record(calib, own_copy, record_id):
     assert "problem: " in said.err and "does not verify" in said.err
 
 
-def test_a_record_that_is_no_json_is_a_fault_and_no_crash(calib, own_copy, record_id):
-    (own_copy / ".calib" / "store" / "records" / POPULATION / GOOD / f"{record_id}.json").write_text("{")
+def _cut(file):
+    file.write_bytes(file.read_bytes()[:500])
+
+
+def _folder(file):
+    file.unlink()
+    file.mkdir()
+
+
+def _edited(file):
+    record = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps(record | {"claim": "Accurate at everything", "headline": 3}), encoding="utf-8")
+
+
+def _without(file):
+    record = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps({name: value for name, value in record.items() if name not in ("headline", "scorer")}))
+
+
+UNREAD, EDITED = "cannot be read: it is empty, cut short, no text or no record", "was edited: it holds another record"
+DAMAGES = {
+    "cut short": (_cut, UNREAD),
+    "empty": (lambda file: file.write_bytes(b""), UNREAD),
+    "folder": (_folder, UNREAD),
+    "no UTF-8": (lambda file: file.write_bytes(b'{"claim": "\xff"}'), UNREAD),
+    "no record": (lambda file: file.write_text("[1]"), UNREAD),
+    "nested without end": (lambda file: file.write_text("[" * 100_000), UNREAD),
+    "edited": (_edited, EDITED),
+    "fields removed": (_without, EDITED),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_a_record_file_that_is_not_what_was_published_is_told_by_every_command(calib, own_copy, record_id, kind):
+    damage, words = DAMAGES[kind]
+    file = own_copy / ".calib" / "store" / "records" / POPULATION / GOOD / f"{record_id}.json"
+    damage(file)
+    shown = calib("record", "show", record_id, "--project", own_copy)
+    assert (shown.code, shown.out) == (1, "")
+    assert f"calib: {file}: the record {words}" in shown.err and "Restore it from a copy" in shown.err
+    assert words in json.loads(calib("record", "show", record_id, "--project", own_copy, "--json").out)["error"]
+    listed = calib("record", "list", "--project", own_copy)
+    assert listed.code == 1 and f"problem: the record file {file.name} {words}" in listed.err
+    assert "Accurate at everything" not in listed.out
     assert calib("record", "verify", record_id, "--project", own_copy).code == 1
-    assert calib("record", "show", record_id, "--project", own_copy).code == 1
-    assert calib("status", "--study", GOOD, "--project", own_copy).code == 3
+    custody = calib("holdout", "verify", "--project", own_copy)
+    assert custody.code == 1 and f"problem: the record file {file.name} {words}" in custody.err
+    status = calib("status", "--study", GOOD, "--project", own_copy)
+    assert status.code == 3
+    assert "the published record is in the ledger, and its file is missing, damaged or edited" in status.out
+    board = calib("board", "--project", own_copy)
+    assert board.code == 0
+    page = (own_copy / ".calib" / "board.html").read_text(encoding="utf-8")
+    assert "its file is missing, damaged or edited" in page and "Accurate at everything" not in page
+
+
+@pytest.mark.usefixtures("quick_dagster")
+@pytest.mark.parametrize("kind", ["cut short", "edited"])
+def test_the_next_run_writes_a_damaged_record_again_as_it_was_published(calib, own_copy, record_id, kind):
+    file = own_copy / ".calib" / "store" / "records" / POPULATION / GOOD / f"{record_id}.json"
+    before = json.loads(file.read_text(encoding="utf-8"))
+    DAMAGES[kind][0](file)
+    assert calib("run", "--study", GOOD, "--project", own_copy).code == 0
+    again = json.loads(file.read_text(encoding="utf-8"))
+    events = json.loads(calib("holdout", "log", "--study", GOOD, "--project", own_copy, "--json").out)
+    [published] = [one["at"] for one in events if one["event"] == "published"]
+    assert again.pop("published_at") == datetime.fromisoformat(published).isoformat(timespec="seconds")
+    assert again == {name: value for name, value in before.items() if name != "published_at"}
+    assert calib("record", "verify", record_id, "--project", own_copy).code == 0
+
+
+@pytest.mark.usefixtures("quick_dagster")
+def test_a_folder_in_the_place_of_a_record_breaks_the_next_run_with_its_name(calib, own_copy, record_id):
+    file = own_copy / ".calib" / "store" / "records" / POPULATION / GOOD / f"{record_id}.json"
+    _folder(file)
+    said = calib("run", "--study", GOOD, "--project", own_copy)
+    assert said.code == 1
+    assert f"{file}: a folder stands where a file is needed. Move it away" in said.err

@@ -25,9 +25,13 @@ from small_project import (
     write_study,
 )
 
+from calib_pipeline.cell import Cell
 from calib_pipeline.cli.main import main
 from calib_pipeline.evidence_store import EvidenceStore
 from calib_pipeline.schemas import GATES, RUNGS
+from calib_pipeline.status.own_account import blocked, brought
+from calib_pipeline.status.standing import open_ladder
+from calib_pipeline.studies.project import load_project
 
 ALL = {
     GOOD: ("calibrated", None),
@@ -96,6 +100,19 @@ def test_a_rung_below_a_stop_is_marked_when_it_is_blocked_on_its_own_account(own
     assert rungs["baseline"]["state"] == "fails"
     assert "no heuristic is a length or step count" in rungs["baseline"]["reason"]
     assert "heuristic politeness has 0 distinct value(s)" in rungs["baseline"]["reason"]
+
+
+@pytest.mark.parametrize("study", [ALONE, GOOD])
+def test_what_the_named_items_need_is_told_alike_by_the_rung_and_before_it(climbed, study):
+    project, cell = load_project(climbed.root), Cell(study, POPULATION)
+    rows = EvidenceStore(project.store).read_evidence("human_ceiling", POPULATION, study)
+    conditions = ("enough_named_items", "share_of_named_items")
+    told = [reason for reason in GATES["human_ceiling"].judge(rows).reasons if reason.condition in conditions]
+    ladder = open_ladder(project)
+    tables = brought(project, ladder, cell)
+    before = [reason for reason in blocked(project.studies[study], tables) if reason.condition in conditions]
+    ladder.ledger.close()
+    assert before == told and len(told) == (2 if study == ALONE else 0)
 
 
 def test_only_calibrated_ladders_exit_with_zero(climbed, calib):

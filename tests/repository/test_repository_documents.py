@@ -18,6 +18,7 @@ from calib_pipeline.ledger.events import EVENT_KINDS
 from calib_pipeline.ledger.states import State
 from calib_pipeline.schemas import GATES, RUNGS
 from calib_pipeline.statistics import __all__ as statistics
+from calib_pipeline.status.counts import TOLD
 from calib_pipeline.studies.sections import Statistic
 from calib_pipeline.tables.reasons import Reason
 
@@ -100,6 +101,7 @@ def test_the_study_keys_are_those_of_the_code() -> None:
         ("docs/estimands.md", set(typing.get_args(Statistic)) - {"quadratic_kappa"}),
         ("docs/architecture.md", set(GATES)),
         ("docs/architecture.md", set(RUNGS)),
+        ("docs/tables.md", set(TOLD)),
         ("docs/tables.md", {reason.value for reason in Reason}),
         ("docs/ledger.md", set(EVENT_KINDS)),
         ("docs/ledger.md", set(typing.get_args(State))),

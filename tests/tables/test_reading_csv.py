@@ -43,6 +43,8 @@ def test_only_an_empty_cell_is_empty(write: Write) -> None:
     ("text", "found"),
     [
         ("\ufeffitem_id,value\r\na,b\r\n", ("byte order mark", "CRLF line ends")),
+        ("\ufeff\ufeffitem_id,value\na,b\n", ("2 byte order marks",)),
+        ('\ufeff\ufeff\ufeff"item_id","value"\na,b\n', ("3 byte order marks",)),
         ("item_id;value\na;b\n", ("separator semicolon",)),
         ("item_id\tvalue\na\tb\n", ("separator tab",)),
         ("sep=;\nitem_id;value\na;b\n", ("separator semicolon",)),

@@ -23,6 +23,7 @@ Write = Callable[[str, str | bytes], str]
         ("zero.csv", b"", "the file is empty (0 bytes)"),
         ("zero.parquet", b"", "the file is empty (0 bytes)"),
         ("bom.csv", b"\xef\xbb\xbf", "a byte order mark and nothing else"),
+        ("two.csv", b"\xef\xbb\xbf\xef\xbb\xbf\n", "a byte order mark and nothing else"),
         ("bom.jsonl", b"\xef\xbb\xbf\r\n", "a byte order mark and nothing else"),
         ("blank.csv", b"\r\n\r\n \n", "blank lines and nothing else"),
         ("blank.jsonl", b"\n", "blank lines and nothing else"),
