@@ -115,6 +115,7 @@ def where_and_why(status: CellStatus) -> str:
 def notes(status: CellStatus) -> list[str]:
     """Why it stopped and what to do, and what no headline may stand without."""
     from calib_pipeline.status.figures import statistic_words
+    from calib_pipeline.status.suspicions import suspicions
 
     said = []
     if status.reason is not None:
@@ -134,5 +135,6 @@ def notes(status: CellStatus) -> list[str]:
             name = statistic_words(headline.ceiling.statistic)
             ceiling = f"; people's {name} {headline.ceiling.words}"
         said.append(f"read the headline{taken} with {headline.table_words}{ceiling}")
+    said += [f"warning: {suspicion}" for suspicion in suspicions(status.standing)]
     said += [f"not readable: {fault}" for fault in status.unread if fault not in (status.reason or "")]
     return said

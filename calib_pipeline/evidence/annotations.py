@@ -10,6 +10,7 @@ import numpy as np
 
 from calib_pipeline.evidence.evidence import Evidence, EvidenceRows
 from calib_pipeline.evidence.holdout_reservation import stamp
+from calib_pipeline.measurement.copied_blocks import copied_blocks
 from calib_pipeline.tables.reasons import HARMLESS, Reason
 
 if TYPE_CHECKING:
@@ -49,6 +50,26 @@ def label_provenance(study: "Study", labels: "pd.DataFrame", since: Mapping[str,
         part for part in (f"{undated} labels are undated" * bool(undated), f"{older} are older" * bool(older)) if part
     )
     return LabelProvenance("declaration" if study.holdout.prior_access else "nothing", note)
+
+
+def _copied_blocks(rows: EvidenceRows, study: "Study", labels: "pd.DataFrame") -> None:
+    """Answers that look copied are a warning and no bar: people who agree a lot do so in long runs too."""
+    if study.annotation.annotators == "slots":
+        return
+    looked_at = copied_blocks(labels)
+    rows.count(
+        "blocks_of_equal_answers", None if looked_at.why_none else len(looked_at.blocks), note=looked_at.why_none
+    )
+    for block in looked_at.blocks:
+        rows.count(
+            "block_of_equal_answers",
+            block.run.length,
+            scope=" and ".join(block.annotators),
+            n=block.run.trials,
+            text=f"from item {block.first_item} to {block.last_item}",
+            note=f"equal on {block.run.rate:.0%} of the other items they share; by chance with probability "
+            f"{block.probability:.1e} over all pairs",
+        )
 
 
 def annotations(
@@ -109,6 +130,7 @@ def annotations(
     own = labels.frame[labels.frame["role"] != "adjudicator"]
     rows.count("annotators", own["annotator_id"].nunique())
     rows.count("repeated_labels", len(labels.repeats))
+    _copied_blocks(rows, study, own)
     rows.table("labels", labels.frame)
     rows.table("repeats", labels.repeats)
     listed = labels.not_compared[labels.not_compared["reason"] != Reason.NOT_RESERVED]
