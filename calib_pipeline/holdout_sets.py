@@ -148,15 +148,8 @@ class HoldoutSets:
         study, manifest = self._project.studies[cell.study], self._tables.manifest(cell.population)
         current = self._ledger.current_set(study.dimension, cell.population)
         generation = 1 if current is None else current.generation + 1
-        # On other items a table of scores is another configuration: what this one has measured is spent for it too.
-        frozen = [*self.registrations(cell, None), *self.registrations(cell, current)]
-        spent = self._ledger.spent_items(study.dimension, frozen)
+        spent, spent_ids = self._spent(cell, current)
         frame = manifest.frame
-        spent_ids = {
-            item
-            for item, content in zip(frame["item_id"], frame["content_digest"], strict=True)
-            if spent.holds(item, content)
-        }
         requested = _request(study) | {"named_items": max(beside.ceiling.min_items for beside in self._beside(cell))}
         drawn_from = frame.assign(stratum=strata_by_cohort(frame, self._drawn_before(manifest, spent)))
         drawn = draw_holdout(drawn_from, **requested, spent=spent_ids)
@@ -200,6 +193,30 @@ class HoldoutSets:
         reserved = self._ledger.current_set(study.dimension, cell.population)
         assert reserved is not None
         return self.of_id(reserved.holdout_id)
+
+    def unspent(self, cell: Cell) -> int:
+        """How many items of the population the next generation may be drawn from.
+
+        Raises
+        ------
+        InputError
+            When the population's table cannot be read.
+        """
+        current = self._ledger.current_set(self._project.studies[cell.study].dimension, cell.population)
+        return len(self._tables.manifest(cell.population).frame) - len(self._spent(cell, current)[1])
+
+    def _spent(self, cell: Cell, current: HoldoutSet | None) -> tuple[SpentItems, set[str]]:
+        """What is spent for any study on the dimension, and which items of the population that are."""
+        # On other items a table of scores is another configuration: what this one has measured is spent for it too.
+        frozen = [*self.registrations(cell, None), *self.registrations(cell, current)]
+        spent = self._ledger.spent_items(self._project.studies[cell.study].dimension, frozen)
+        frame = self._tables.manifest(cell.population).frame
+        ids = {
+            item
+            for item, content in zip(frame["item_id"], frame["content_digest"], strict=True)
+            if spent.holds(item, content)
+        }
+        return spent, ids
 
     def _drawn_before(self, manifest: Manifest, spent: SpentItems) -> dict[str, SpentItems]:
         """What the other populations held from which spent items of this one were drawn, by name."""

@@ -122,6 +122,8 @@ def notes(status: CellStatus) -> list[str]:
         said.append(where_and_why(status))
     if status.next_step is not None:
         said.append(f"next: {status.next_step}")
+    if status.before_next_run is not None:
+        said.append(f"before the next run: {status.before_next_run}")
     for rung in status.rungs:
         if rung.state == "fails" and rung.rung != status.rung:
             said.append(f"{rung.rung} is blocked on its own account: {rung.reason}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,7 +109,32 @@ def notes_on(project: Project) -> list[str]:
         study = project.studies[name]
         templates = (study.scorer.tuned_on, study.data.annotations, study.data.scores)
         wanted |= dict.fromkeys(project.path(template, population) for template in templates if template is not None)
+    notes += changes_since_registered(project)
     return notes + [f"{path} is not there yet" for path in wanted if "://" not in path and not Path(path).exists()]
+
+
+def changes_since_registered(project: Project) -> list[str]:
+    """What each ladder's next run makes of declarations that changed since they were registered in the ledger."""
+    from calib_pipeline.studies.addresses import SQLITE
+
+    if not Path(project.ledger.removeprefix(SQLITE)).exists():
+        return []
+    from calib_pipeline.cell import Cell
+    from calib_pipeline.ledger import LedgerError
+    from calib_pipeline.status.cell_records import newest_records
+    from calib_pipeline.status.next_run import before_next_run
+    from calib_pipeline.status.standing import open_ladder
+
+    try:
+        ladder = open_ladder(project)
+        if ladder is None:
+            return []
+        with closing(ladder.ledger):
+            cells = [Cell(*cell) for cell in project.cells()]
+            found = ((cell, before_next_run(ladder, cell, newest_records(ladder, cell))) for cell in cells)
+            return [f"study {cell.study} on {cell.population}: {said}" for cell, said in found if said is not None]
+    except LedgerError as fault:
+        return [f"what changed since studies were registered is unknown: {fault}"]
 
 
 def as_json(fault: InputError) -> dict[str, str | None]:

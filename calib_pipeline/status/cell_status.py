@@ -15,8 +15,10 @@ from calib_pipeline.evidence_store import DamagedEvidence
 from calib_pipeline.ladder import Ladder
 from calib_pipeline.schemas import GATES, RUNGS, Reason, Rung
 from calib_pipeline.status.advice import awaiting_labels, both_needs, lacking
+from calib_pipeline.status.cell_records import newest_records
 from calib_pipeline.status.changes import HELD_OUT_SET, changed_since_evidence, changed_since_record, why_spent
 from calib_pipeline.status.figures import Headline, headline_of
+from calib_pipeline.status.next_run import before_next_run
 from calib_pipeline.status.own_account import Brought, blocked, brought, by_rung
 from calib_pipeline.status.standing import Standing, Stop, climb_command, standing_of
 from calib_pipeline.status.unread import UnreadTable, keeps_from, unread_tables
@@ -45,7 +47,8 @@ class CellStatus:
     ``stopped_at`` is the asset at which the chain stopped under what is declared now, and ``rung`` the rung it belongs
     to. ``changed`` names the parts that make it stale, ``lost_to`` the comparators that the scorer lost to, and
     ``unread`` what is wrong with tables that cannot be read. ``headline_from`` says where the headline was taken from
-    when it is not the evidence of now.
+    when it is not the evidence of now, and ``before_next_run`` what changed since the study was registered and what the
+    next run makes of it.
     """
 
     study: str
@@ -65,6 +68,7 @@ class CellStatus:
     headline: Headline | None
     headline_from: str | None
     unread: tuple[str, ...]
+    before_next_run: str | None
     standing: Standing
 
     @property
@@ -106,7 +110,7 @@ def cell_status(project: Project, ladder: Ladder | None, cell: Cell) -> CellStat
     """The status of a cell; nothing is written, and a table or file that cannot be read is a finding, not a fault."""
     study = project.studies[cell.study]
     standing = standing_of(project, ladder, cell)
-    published, diagnostic = _records(ladder, cell)
+    published, diagnostic = newest_records(ladder, cell)
     if standing.stop is None and published is None:
         standing = replace(standing, stop=_without_record(cell))
     tables = None if standing.measured else brought(project, ladder, cell)
@@ -154,6 +158,7 @@ def cell_status(project: Project, ladder: Ladder | None, cell: Cell) -> CellStat
         headline,
         headline_from,
         () if tables is None else tables.unread,
+        before_next_run(ladder, cell, (published, diagnostic)),
         standing,
     )
 
@@ -191,33 +196,6 @@ def _rung_state(rung: Rung, standing: Standing, reasons: tuple[Reason, ...], abo
     if stop.kind == "does_not_hold":
         return RungState(rung, "unresolved", f"the chain stopped at {stop.asset}, before this could be read")
     return RungState(rung, "unresolved", stop.sentence, stop.next_step)
-
-
-def _records(ladder: Ladder | None, cell: Cell) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:
-    """The newest published record of a cell and its newest diagnostic one, each None where there is none."""
-    if ladder is None:
-        return None, None
-    publications = ladder.ledger.published(cell.study, cell.population)
-    try:
-        entries = ladder.archive.entries()
-    except DamagedEvidence:
-        entries = []
-    diagnostics = [
-        entry.record_id
-        for entry in entries
-        if (entry.study, entry.population, entry.kind) == (cell.study, cell.population, "diagnostic")
-    ]
-    return (
-        _record(ladder, publications[-1].record_id) if publications else None,
-        _record(ladder, diagnostics[-1]) if diagnostics else None,
-    )
-
-
-def _record(ladder: Ladder, record_id: str) -> Mapping[str, Any] | None:
-    try:
-        return ladder.archive.read(record_id)
-    except ValueError:
-        return None
 
 
 def _without_record(cell: Cell) -> Stop:

@@ -117,7 +117,7 @@ def test_a_page_of_made_up_statuses_is_escaped_everywhere():
     status = CellStatus(
         bad, bad, "stale", bad, "ceiling", bad, bad, (bad,), (bad,), 5, bad, bad, "diagnostic",
         tuple(RungState(rung, "fails", bad, bad) for rung in RUNGS),
-        Headline(figure, figure, figure, (figure,), 0.5), bad, (bad,), standing,
+        Headline(figure, figure, figure, (figure,), 0.5), bad, (bad,), bad, standing,
     )  # fmt: skip
     page = board_page(bad, [status], made_at=bad, ledger_head=bad)
     assert "<i" not in page
