@@ -172,16 +172,6 @@ class Journal:
                 shared.setdefault(name, set()).add(item_id)
         return [Overlap(self.history(name), frozenset(shared[name])) for name in sorted(shared)]
 
-    def trigger_statements(self) -> dict[str, str]:
-        """Name and statement of each trigger that stands on the ledger's tables (SQLite)."""
-        rows = self._connection.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
-        return {str(name): str(statement) for name, statement in rows}
-
-    def integrity_problems(self) -> list[str]:
-        """What the database itself finds wrong with its file (SQLite)."""
-        rows = self._connection.exec_driver_sql("PRAGMA integrity_check")
-        return [message for (message,) in rows if message != "ok"]
-
 
 def operating_system_user() -> str:
     """Name of the user who runs this process, or ``unknown`` where the system has none."""

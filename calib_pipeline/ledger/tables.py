@@ -1,12 +1,16 @@
-"""The ledger's tables, and the triggers that refuse to change what they hold. The only module that knows them."""
+"""The ledger's tables. The only module that knows them; what guards them is in the module of each database."""
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, Index, Integer, MetaData, String, Table, Text
+from sqlalchemy import Boolean, Column, Index, Integer, MetaData, Table, Text
+from sqlalchemy import String as AnyString
 
 SCHEMA_VERSION = 1
 
 metadata = MetaData()
+
+String = AnyString().with_variant(AnyString(collation="C"), "postgresql")
+"""Text that is compared and ordered by its bytes, on every database and whatever the language of the server."""
 
 events = Table(
     "events",
@@ -41,35 +45,3 @@ holdout_items = Table(
 )
 
 meta = Table("meta", metadata, Column("schema_version", Integer, nullable=False))
-
-SQLITE_TRIGGERS: dict[str, str] = {
-    "events_are_never_updated": (
-        "CREATE TRIGGER events_are_never_updated BEFORE UPDATE ON events "
-        "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only: no event is ever changed'); END"
-    ),
-    "events_are_never_deleted": (
-        "CREATE TRIGGER events_are_never_deleted BEFORE DELETE ON events "
-        "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only: no event is ever deleted'); END"
-    ),
-    # INSERT OR REPLACE removes the old row without firing the trigger on DELETE. The 32 zero bytes are GENESIS.
-    "events_follow_the_head": (
-        "CREATE TRIGGER events_follow_the_head BEFORE INSERT ON events "
-        "WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM events) OR NEW.prev_hash IS NOT coalesce("
-        "(SELECT hash FROM events ORDER BY seq DESC LIMIT 1), hex(zeroblob(32))) "
-        "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only: an event follows the newest one'); END"
-    ),
-    "items_are_never_updated": (
-        "CREATE TRIGGER items_are_never_updated BEFORE UPDATE ON holdout_items "
-        "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only: no reserved item is ever changed'); END"
-    ),
-    "items_are_never_deleted": (
-        "CREATE TRIGGER items_are_never_deleted BEFORE DELETE ON holdout_items "
-        "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only: no reserved item is ever deleted'); END"
-    ),
-    "items_are_never_added_later": (
-        "CREATE TRIGGER items_are_never_added_later BEFORE INSERT ON holdout_items "
-        "WHEN EXISTS (SELECT 1 FROM events WHERE holdout_id = NEW.holdout_id AND event = 'reserved') "
-        "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only: a reserved set never grows'); END"
-    ),
-}
-"""Name and statement of each trigger on SQLite."""

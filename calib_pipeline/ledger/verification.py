@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from calib_pipeline.ledger.chain import row_hash
@@ -15,13 +16,22 @@ if TYPE_CHECKING:
     from calib_pipeline.ledger.journal import Journal
 
 
-def problems_of(journal: Journal, expected_triggers: Mapping[str, str]) -> list[str]:
+@dataclass(frozen=True)
+class Guards:
+    """The triggers that a ledger should have and those that stand, by name; what the database finds wrong itself."""
+
+    expected: Mapping[str, str]
+    standing: Mapping[str, str]
+    integrity_problems: tuple[str, ...]
+
+
+def problems_of(journal: Journal, guards: Guards) -> list[str]:
     """Every problem as a sentence that names the event; an empty list where the ledger is sound."""
     rows = list(journal.stored_rows())
     problems = [
-        *journal.integrity_problems(),
+        *guards.integrity_problems,
         *chain_problems(rows),
-        *_trigger_problems(journal.trigger_statements(), expected_triggers),
+        *_trigger_problems(guards.standing, guards.expected),
         *_item_problems(journal, rows),
     ]
     return problems or _rule_problems(journal)

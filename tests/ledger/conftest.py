@@ -1,4 +1,4 @@
-"""A ledger on disk for each test."""
+"""A ledger for each test: in an SQLite file, and in a schema of a PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -11,8 +11,16 @@ from ledger_story import Story
 from calib_pipeline.ledger import Ledger
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where no ledger is yet."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'ledger.db'}"
+    made: str = request.getfixturevalue("postgresql_schema")()
+    return made
+
+
 @pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    url = f"sqlite:///{tmp_path / 'ledger.db'}"
+def story(url: str) -> Iterator[Story]:
     with Ledger.open(url) as ledger:
         yield Story(ledger, url)

@@ -13,7 +13,7 @@ from ledger_story import A, B, Story
 
 from calib_pipeline.ledger import GENESIS, LedgerError
 from calib_pipeline.ledger.chain import row_hash
-from calib_pipeline.ledger.tables import SQLITE_TRIGGERS
+from calib_pipeline.ledger.sqlite import TRIGGERS
 
 
 @pytest.fixture
@@ -36,11 +36,11 @@ def raw(told: Story) -> Iterator[sqlite3.Connection]:
 
 def without_triggers(raw: sqlite3.Connection, *statements: str) -> None:
     """Run statements with the triggers taken away and put back, as someone would who knows of them."""
-    for name in SQLITE_TRIGGERS:
+    for name in TRIGGERS:
         raw.execute(f"DROP TRIGGER {name}")
     for statement in statements:
         raw.execute(statement)
-    for statement in SQLITE_TRIGGERS.values():
+    for statement in TRIGGERS.values():
         raw.execute(statement)
 
 
