@@ -178,6 +178,7 @@ def run_verify(arguments: argparse.Namespace, console: Console) -> int:
     from calib_pipeline.evidence_store import EvidenceStore
     from calib_pipeline.ledger.anchors import anchor_problems
     from calib_pipeline.records.archive import RecordArchive, damaged_records, lost_openings
+    from calib_pipeline.studies.addresses import shown_address
 
     project = _project(arguments)
     anchors = [anchor for name in arguments.anchor for anchor in _anchors(name)]
@@ -192,8 +193,8 @@ def run_verify(arguments: argparse.Namespace, console: Console) -> int:
     archive = RecordArchive(EvidenceStore(project.store).base)
     lost = lost_openings(archive, set(hashes.values()))
     if ledger is None and lost:
-        path = project.ledger.removeprefix("sqlite:///")
-        problems.append(f"{path} is missing or empty, and records rest on the ledger in it: restore it from a copy")
+        shown = shown_address(project.ledger)
+        problems.append(f"{shown} is missing or empty, and records rest on the ledger in it: restore it from a copy")
     problems += lost + damaged_records(archive) + anchor_problems(anchors, hashes)
     console.json({"verified": not problems, "head": head, "anchors": len(anchors), "problems": problems})
     for problem in problems:

@@ -65,9 +65,12 @@ def refuse_files_in_the_way(project: Project) -> None:
         With the path of the file.
     """
     from calib_pipeline.cli.refused_paths import IN_THE_WAY, file_in_the_way
+    from calib_pipeline.studies.addresses import ledger_file
 
-    for address in (project.store, project.ledger.removeprefix("sqlite:///")):
-        file = None if "://" in address else file_in_the_way(Path(address).parent)
+    ledger = ledger_file(project.ledger)
+    folder = None if "://" in project.store else Path(project.store)
+    for path in (folder, ledger):
+        file = None if path is None else file_in_the_way(path.parent)
         if file is not None:
             raise MachineFault(str(file), *IN_THE_WAY)
 

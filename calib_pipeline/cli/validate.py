@@ -115,9 +115,10 @@ def notes_on(project: Project) -> list[str]:
 
 def changes_since_registered(project: Project) -> list[str]:
     """What each ladder's next run makes of declarations that changed since they were registered in the ledger."""
-    from calib_pipeline.studies.addresses import SQLITE
+    from calib_pipeline.studies.addresses import ledger_file
 
-    if not Path(project.ledger.removeprefix(SQLITE)).exists():
+    file = ledger_file(project.ledger)
+    if file is not None and not file.exists():
         return []
     from calib_pipeline.cell import Cell
     from calib_pipeline.ledger import LedgerError

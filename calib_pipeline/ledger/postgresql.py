@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import URL, Connection, Engine, create_engine, text
-from sqlalchemy.pool import NullPool
 
 from calib_pipeline.ledger.errors import LedgerError, NoLedgerYet
 
@@ -110,10 +109,13 @@ class PostgresqlServer:
         self.guards: Mapping[str, str] = {trigger.name: trigger.definition for trigger in TRIGGERS}
 
     def engine(self) -> Engine:
-        """A new engine; a connection is opened for each transaction, so that a server that was away is found again."""
+        """A new engine; a connection is asked whether it lives before it is used, so that a server is found again."""
         try:
             return create_engine(
-                self._url, poolclass=NullPool, connect_args={"connect_timeout": 10, "application_name": "calib ledger"}
+                self._url,
+                pool_size=1,
+                pool_pre_ping=True,
+                connect_args={"connect_timeout": 10, "application_name": "calib ledger"},
             )
         except ModuleNotFoundError as missing:
             raise LedgerError(

@@ -26,13 +26,15 @@ def check_choice(field: str, value: object, choices: tuple[str, ...]) -> None:
 
 
 def check_text(field: str, value: object, *, optional: bool = False) -> None:
-    """``LedgerError`` unless the value is non-empty text of valid Unicode, or None where that is allowed."""
+    """``LedgerError`` unless the value is non-empty text that every database keeps, or None where that is allowed."""
     if value is None and optional:
         return
     if not isinstance(value, str):
         raise LedgerError(f"{field} must be text, got {value!r} ({type(value).__name__})")
     if not value:
         raise LedgerError(f"{field} must not be empty")
+    if "\0" in value:
+        raise LedgerError(f"{field} holds a NUL character, which not every database can keep: {value!r}")
     try:
         value.encode()
     except UnicodeEncodeError:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from calib_pipeline.cell import Cell
@@ -15,13 +14,13 @@ from calib_pipeline.ladder import Ladder
 from calib_pipeline.ledger import Ledger, LedgerError, NoLedgerYet
 from calib_pipeline.records.record import compact
 from calib_pipeline.schemas import GATES, Reason, Rung, Verdict
+from calib_pipeline.studies.addresses import ledger_file
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from calib_pipeline.studies.project import Project
 
-SQLITE = "sqlite:///"
 READINESS = ("enough_scored", "enough_pairs")
 
 
@@ -74,15 +73,15 @@ def open_ledger(project: Project) -> Ledger | None:
     LedgerError
         When there is one and it cannot be read.
     """
-    path = Path(project.ledger.removeprefix(SQLITE))
-    if not path.exists():
+    path = ledger_file(project.ledger)
+    if path is not None and not path.exists():
         if path.is_symlink():
             raise LedgerError(
                 f"the ledger {path} is a symbolic link, and there is no file behind it; bring the file back, or mend "
                 "the link"
             )
         return None
-    if not (path.is_file() or path.is_dir()):
+    if path is not None and not (path.is_file() or path.is_dir()):
         raise LedgerError(f"the ledger {path} is no file; move it away, or name another file as `ledger` in calib.yaml")
     try:
         return Ledger.open(project.ledger, read_only=True)

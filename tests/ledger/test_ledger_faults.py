@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 from ledger_story import A, Story
+from raw_database import raw_database
 from sqlalchemy import event as sqlalchemy_event
 
-from calib_pipeline.ledger import Ledger, LedgerError, database
+from calib_pipeline.ledger import Ledger, LedgerError, postgresql, sqlite
 
 
 def url_of(path: Path) -> str:
@@ -78,7 +79,7 @@ def test_an_empty_file_is_no_ledger_to_a_reader(tmp_path: Path) -> None:
     ],
 )
 def test_another_version(story: Story, statement: str, message: str) -> None:
-    with closing(sqlite3.connect(story.url.removeprefix("sqlite:///"), isolation_level=None)) as raw:
+    with raw_database(story.url) as raw:
         raw.execute(statement)
     with pytest.raises(LedgerError, match=message):
         Ledger.open(story.url)
@@ -90,7 +91,8 @@ def test_another_version(story: Story, statement: str, message: str) -> None:
         ("ledger.db", "is no address of a ledger; expected one such as sqlite:////data/ledger.db"),
         ("sqlite://", "names no file"),
         ("sqlite:///:memory:", "names no file"),
-        ("postgresql+psycopg://host/db", "a ledger on postgresql is not supported by this version"),
+        ("mysql://host/db", "a ledger on mysql is not supported; name an SQLite file or a PostgreSQL database"),
+        ("postgresql+psycopg2://calib:geheim@host/db", r"calib:\*\*\*@host/db names the driver psycopg2"),
     ],
 )
 def test_another_address(url: str, message: str) -> None:
@@ -98,11 +100,14 @@ def test_another_address(url: str, message: str) -> None:
         Ledger.open(url)
 
 
-def test_a_ledger_that_another_process_holds(story: Story, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_ledger_that_another_process_holds(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     story.reserve(registrations=[A])
-    monkeypatch.setattr(database, "BUSY_SECONDS", 0.1)
-    with closing(sqlite3.connect(story.url.removeprefix("sqlite:///"), isolation_level=None)) as raw:
-        raw.execute("BEGIN IMMEDIATE")
+    for module in (sqlite, postgresql):
+        monkeypatch.setattr(module, "BUSY_SECONDS", 0.1)
+    with raw_database(story.url) as raw:
+        raw.execute("BEGIN" if raw.is_postgresql else "BEGIN IMMEDIATE")
+        if raw.is_postgresql:
+            raw.execute("SELECT pg_advisory_xact_lock(hashtext('calib ledger'), hashtext(current_schema()))")
         with Ledger.open(story.url) as waiting:
             with pytest.raises(LedgerError, match=r"is held by another process, for longer than 0\.1 seconds"):
                 waiting.record_read("s", "a", "a1", "ceiling")
@@ -111,6 +116,7 @@ def test_a_ledger_that_another_process_holds(story: Story, monkeypatch: pytest.M
             assert waiting.record_read("s", "a", "a1", "ceiling").seq == 3
 
 
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
 def test_a_full_disk(story: Story) -> None:
     story.reserve(registrations=[A])
     engine = story.ledger._database._engine
@@ -139,6 +145,7 @@ class TestReadOnly:
             story.read()
             assert reader.head() == story.ledger.head()
 
+    @pytest.mark.parametrize("url", ["sqlite"], indirect=True)
     def test_a_file_without_write_permission_is_read(self, story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
         story.reserve(registrations=[A])
         story.ledger.close()
