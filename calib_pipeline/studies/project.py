@@ -34,7 +34,7 @@ class ProjectFile(Section):
     )
     ledger: Address | None = Field(
         default=None,
-        description="Database URL of the holdout ledger; by default an SQLite file in .calib.",
+        description="Database URL of the holdout ledger, on SQLite or PostgreSQL; ${NAME} is an environment variable.",
         examples=["sqlite:///.calib/ledger.db"],
     )
     populations: dict[Name, Population] = Field(
