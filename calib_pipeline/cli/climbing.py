@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from multiprocessing.util import Finalize
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     import dagster as dg
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     Made = tuple[dict[Cell, "Climbed"], dict[Cell, CellStatus]]
 
+T = TypeVar("T")
+
 PRELOADED = (
     "calib_pipeline.dagster_side.climbing",
     "calib_pipeline.ledger.database",
@@ -38,7 +40,7 @@ PRELOADED = (
     "dagster._core.execution.backfill",
     "pandera.backends.pandas.container",
     "pyarrow.parquet",
-    "scipy.stats",
+    "scipy.special",
 )
 """What takes a process longest to import; a name that is none costs nothing."""
 
@@ -133,11 +135,12 @@ def _side_by_side(
     context = multiprocessing.get_context("forkserver")
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(project.root,))
     climbed = {}
+    read: list[Future[list[CellStatus]]] = []
     try:
-        for one in _climbed_in(pool, groups, workers, recheck, starts):
+        for one in _climbed_in(pool, groups, workers, recheck, starts, read):
             climbed[one.cell] = one
             ended(one)
-        return climbed, _statuses_in(pool, project, groups)
+        return climbed, _statuses_of(read, project, list(climbed))
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -148,44 +151,53 @@ def _climbed_in(
     workers: int,
     recheck: bool,
     starts: Callable[[Cell], None],
+    read: list[Future[list[CellStatus]]],
 ) -> Iterator[Climbed]:
-    """Climb the largest groups first; the next cell of a group begins when the one before it has ended."""
-    waiting = sorted((list(group) for group in groups), key=len, reverse=True)
-    running: dict[Future[Climbed], tuple[Cell, list[Cell]]] = {}
+    """Climb the largest groups first; the next cell of a group begins when the one before it has ended.
 
-    def start(group: list[Cell]) -> None:
-        cell, *rest = group
-        starts(cell)
-        try:
-            running[pool.submit(_climb_in_worker, cell, recheck)] = (cell, rest)
-        except BrokenExecutor as broken:
-            failed: Future[Climbed] = Future()
-            failed.set_exception(broken)
-            running[failed] = (cell, rest)
+    The statuses of a group are read where it ended, since what they read is in the memory of that process; no other
+    group has any part in them. They are added to ``read``.
+    """
+    waiting = sorted((list(group) for group in groups), key=len, reverse=True)
+    running: dict[Future[Climbed], tuple[list[Cell], int]] = {}
+
+    def start(group: list[Cell], place: int = 0) -> None:
+        starts(group[place])
+        running[_submitted(pool, _climb_in_worker, group[place], recheck)] = (group, place)
 
     while waiting or running:
         while waiting and len(running) < workers:
             start(waiting.pop(0))
         done, _ = wait(running, return_when=FIRST_COMPLETED)
         for future in done:
-            cell, rest = running.pop(future)
-            yield _result(future, cell)
-            if rest:
-                start(rest)
+            group, place = running.pop(future)
+            if place + 1 == len(group):
+                read.append(_submitted(pool, _statuses_in_worker, group))
+            yield _result(future, group[place])
+            if place + 1 < len(group):
+                start(group, place + 1)
 
 
-def _statuses_in(
-    pool: ProcessPoolExecutor, project: Project, groups: Sequence[Sequence[Cell]]
+def _submitted(pool: ProcessPoolExecutor, do: Callable[..., T], *given: object) -> Future[T]:
+    try:
+        return pool.submit(do, *given)
+    except BrokenExecutor as broken:
+        failed: Future[T] = Future()
+        failed.set_exception(broken)
+        return failed
+
+
+def _statuses_of(
+    read: Sequence[Future[list[CellStatus]]], project: Project, cells: Sequence[Cell]
 ) -> dict[Cell, CellStatus]:
-    """Read the statuses where the tables are read already; here, where a process was killed."""
+    """What was read beside the climbs; read here, where a process was killed."""
     from calib_pipeline.cli.status import read_statuses
 
-    cells = [cell for group in groups for cell in group]
     try:
-        found = [status for statuses in pool.map(_statuses_in_worker, groups) for status in statuses]
+        statuses = [status for future in read for status in future.result()]
     except BrokenExecutor:
-        found = read_statuses(project, cells)
-    return dict(zip(cells, found, strict=True))
+        statuses = read_statuses(project, cells)
+    return {status.standing.cell: status for status in statuses}
 
 
 def _result(future: Future[Climbed], cell: Cell) -> Climbed:
