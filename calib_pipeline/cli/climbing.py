@@ -250,11 +250,12 @@ def _open_instance(project: Project, stack: ExitStack) -> dg.DagsterInstance:
     return instance
 
 
-_opened: list[tuple[Project, dg.DagsterInstance]] = []
-"""What a worker process opened when it began."""
+_opened: list[tuple[Project, dg.DagsterInstance | Fault]] = []
+"""What a worker process opened when it began; where Dagster's history could not be opened, why."""
 
 
 def _begin(root: Path) -> None:
+    from calib_pipeline.cli.faults import code_of, message_of
     from calib_pipeline.studies.project import load_project
 
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -262,7 +263,11 @@ def _begin(root: Path) -> None:
     # A process of multiprocessing ends without what `atexit` was given.
     Finalize(None, stack.close, exitpriority=1)
     project = load_project(root)
-    _opened.append((project, _open_instance(project, stack)))
+    try:
+        _opened.append((project, _open_instance(project, stack)))
+    except Exception as fault:
+        # A process that cannot begin would break its pool, and nobody could say why.
+        _opened.append((project, Fault(message_of(fault), code_of(fault))))
 
 
 def _end_with_parent() -> None:
@@ -284,6 +289,8 @@ def _climb_in_worker(cell: Cell, recheck: bool) -> Climbed:
     from calib_pipeline.cli.interrupts import is_interrupt
 
     [(project, instance)] = _opened
+    if isinstance(instance, Fault):
+        return Climbed(cell, "broke", instance, None)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return climb_one(project, cell, instance, recheck=recheck)

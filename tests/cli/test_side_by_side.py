@@ -101,6 +101,20 @@ def test_a_process_that_was_killed_is_a_fault_of_its_cell() -> None:
     assert "was killed; run again" in found.fault.message
 
 
+@pytest.mark.slow
+def test_a_history_that_no_process_can_open_is_told_once_for_each_cell(two: Path) -> None:
+    home = two / ".calib" / "dagster"
+    home.mkdir(parents=True)
+    (home / "dagster.yaml").write_text("nonsense: true\n")
+    run = started(two)
+    said, messages = run.communicate()
+    assert run.returncode in (1, 2), messages
+    assert "nonsense" in messages and "was killed" not in messages and "Traceback" not in messages
+    faults = [cell["fault"] for cell in json.loads(said)]
+    assert len(faults) == 3
+    assert all("nonsense" in fault for fault in faults)
+
+
 @pytest.mark.parametrize(
     ("change", "groups"),
     [
