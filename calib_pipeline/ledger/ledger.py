@@ -38,7 +38,7 @@ class Ledger:
         Parameters
         ----------
         url
-            ``sqlite:///`` and the path of a file.
+            ``sqlite:///`` and the path of a file, or ``postgresql+psycopg://user@host:5432/database``.
         read_only
             Neither create nor change anything; writing calls raise ``LedgerError``.
         """
@@ -329,7 +329,5 @@ class Ledger:
 
     def verify(self) -> list[str]:
         """What is wrong with the ledger, each problem a sentence that names the event; empty where it is sound."""
-        from calib_pipeline.ledger.tables import SQLITE_TRIGGERS
-
         with self._database.reading() as journal:
-            return problems_of(journal, SQLITE_TRIGGERS)
+            return problems_of(journal)

@@ -26,13 +26,15 @@ def check_choice(field: str, value: object, choices: tuple[str, ...]) -> None:
 
 
 def check_text(field: str, value: object, *, optional: bool = False) -> None:
-    """``LedgerError`` unless the value is non-empty text of valid Unicode, or None where that is allowed."""
+    """``LedgerError`` unless the value is non-empty, valid Unicode without NUL, or None where that is allowed."""
     if value is None and optional:
         return
     if not isinstance(value, str):
         raise LedgerError(f"{field} must be text, got {value!r} ({type(value).__name__})")
     if not value:
         raise LedgerError(f"{field} must not be empty")
+    if "\0" in value:
+        raise LedgerError(f"{field} holds the character NUL, which no database keeps as text: {value!r}")
     try:
         value.encode()
     except UnicodeEncodeError:

@@ -12,16 +12,17 @@ from calib_pipeline.ledger.sets import ReservedItem, digest_items
 from calib_pipeline.ledger.states import Overlap, Subject, state_of
 
 if TYPE_CHECKING:
+    from calib_pipeline.ledger.backend import Trigger
     from calib_pipeline.ledger.journal import Journal
 
 
-def problems_of(journal: Journal, expected_triggers: Mapping[str, str]) -> list[str]:
+def problems_of(journal: Journal) -> list[str]:
     """Every problem as a sentence that names the event; an empty list where the ledger is sound."""
     rows = list(journal.stored_rows())
     problems = [
         *journal.integrity_problems(),
         *chain_problems(rows),
-        *_trigger_problems(journal.trigger_statements(), expected_triggers),
+        *_trigger_problems(journal.standing_triggers(), journal.expected_triggers),
         *_item_problems(journal, rows),
     ]
     return problems or _rule_problems(journal)
@@ -52,13 +53,15 @@ def chain_problems(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     return problems
 
 
-def _trigger_problems(standing: Mapping[str, str], expected: Mapping[str, str]) -> list[str]:
+def _trigger_problems(standing: Mapping[str, Trigger], expected: Mapping[str, str]) -> list[str]:
     problems = []
     for name, statement in expected.items():
         if name not in standing:
             problems.append(f"trigger {name} is gone: rows could be changed without a refusal")
-        elif standing[name] != statement:
+        elif standing[name].statement != statement:
             problems.append(f"trigger {name} was replaced by another statement")
+        elif not standing[name].enabled:
+            problems.append(f"trigger {name} is switched off: rows could be changed without a refusal")
     problems += [f"trigger {name} does not belong to a ledger" for name in sorted(set(standing) - set(expected))]
     return problems
 

@@ -1,4 +1,4 @@
-"""A ledger on disk for each test."""
+"""A ledger for each test: in an SQLite file, and on a PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,33 @@ from calib_pipeline.ledger import Ledger
 
 
 @pytest.fixture
-def story(tmp_path: Path) -> Iterator[Story]:
-    url = f"sqlite:///{tmp_path / 'ledger.db'}"
-    with Ledger.open(url) as ledger:
-        yield Story(ledger, url)
+def sqlite_ledger(tmp_path: Path) -> str:
+    """The address of a ledger that is not there yet."""
+    return f"sqlite:///{tmp_path / 'ledger.db'}"
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def address(request: pytest.FixtureRequest) -> str:
+    """The address of a ledger that is not there yet, on either database."""
+    return str(request.getfixturevalue(f"{request.param}_ledger"))
+
+
+@pytest.fixture
+def story(address: str) -> Iterator[Story]:
+    """A new ledger on either database."""
+    with Ledger.open(address) as ledger:
+        yield Story(ledger, address)
+
+
+@pytest.fixture
+def sqlite_story(sqlite_ledger: str) -> Iterator[Story]:
+    """A new ledger in a file."""
+    with Ledger.open(sqlite_ledger) as ledger:
+        yield Story(ledger, sqlite_ledger)
+
+
+@pytest.fixture
+def postgresql_story(postgresql_ledger: str) -> Iterator[Story]:
+    """A new ledger on a server."""
+    with Ledger.open(postgresql_ledger) as ledger:
+        yield Story(ledger, postgresql_ledger)

@@ -13,18 +13,18 @@ from ledger_story import A, B, Story
 
 from calib_pipeline.ledger import GENESIS, LedgerError
 from calib_pipeline.ledger.chain import row_hash
-from calib_pipeline.ledger.tables import SQLITE_TRIGGERS
+from calib_pipeline.ledger.sqlite_triggers import TRIGGERS as SQLITE_TRIGGERS
 
 
 @pytest.fixture
-def told(story: Story) -> Story:
+def told(sqlite_story: Story) -> Story:
     """Six events: reserved, registered, registered, read, opened, exported."""
-    story.reserve(registrations=[A, B], items=[("i1", "text one"), ("i2", "text two"), "i3"])
-    story.read()
-    story.open()
-    story.ledger.record_export("s", "maria")
-    assert story.ledger.verify() == []
-    return story
+    sqlite_story.reserve(registrations=[A, B], items=[("i1", "text one"), ("i2", "text two"), "i3"])
+    sqlite_story.read()
+    sqlite_story.open()
+    sqlite_story.ledger.record_export("s", "maria")
+    assert sqlite_story.ledger.verify() == []
+    return sqlite_story
 
 
 @pytest.fixture
