@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from calib_pipeline.errors import InputError
+from calib_pipeline.ledger.addresses import POSTGRESQL, require_driver, with_variables, without_password
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 SQLITE = "sqlite:///"
@@ -45,22 +46,46 @@ def store_address(root: Path, declared: str, where: str) -> str:
 
 
 def ledger_address(root: Path, declared: str | None, where: str) -> str:
-    """The database URL of the ledger; by default an SQLite file in ``.calib``.
+    """The database URL of the ledger, with its variables filled in; by default an SQLite file in ``.calib``.
 
     Raises
     ------
     InputError
-        When it is not the URL of a file.
+        When it is the URL of no file and of no PostgreSQL database, names a variable that is not set, or needs a driver
+        that is not installed.
     """
     if declared is None:
         return f"{SQLITE}{root / '.calib' / 'ledger.db'}"
-    path = declared.removeprefix(SQLITE)
-    if path == declared or path in ("", ":memory:"):
+    address = with_variables(declared, where)
+    if address.startswith(POSTGRESQL):
+        return _postgresql_address(address, declared, where)
+    path = address.removeprefix(SQLITE)
+    if path == address or path in ("", ":memory:"):
         raise InputError(
-            f"'ledger' is {declared!r}",
+            f"'ledger' is {without_password(declared)!r}",
             where=where,
-            expected="sqlite:/// and the path of a file, such as sqlite:///.calib/ledger.db",
+            expected="sqlite:/// and the path of a file, such as sqlite:///.calib/ledger.db, or "
+            "postgresql+psycopg://USER@HOST:5432/DATABASE",
         )
     if (root / path).is_dir():
         raise InputError(f"'ledger' names the folder {path}", where=where, expected="the path of a file")
     return f"{SQLITE}{root / path}"
+
+
+def _postgresql_address(address: str, declared: str, where: str) -> str:
+    from sqlalchemy import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    require_driver(where)
+    try:
+        named = make_url(address).database
+    except (ArgumentError, ValueError):
+        named = None
+    if not named:
+        raise InputError(
+            f"'ledger' is {without_password(declared)!r}, which names no database",
+            where=where,
+            expected="postgresql+psycopg://USER@HOST:5432/DATABASE",
+            todo="a password with characters such as @ or / is safest as ${NAME}",
+        )
+    return address
