@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ledger_story import Story
+from ledger_story import Story, tell
+from past_the_ledger import Past, past
 
 from calib_pipeline.ledger import Ledger
 
@@ -42,3 +43,16 @@ def postgresql_story(postgresql_ledger: str) -> Iterator[Story]:
     """A new ledger on a server."""
     with Ledger.open(postgresql_ledger) as ledger:
         yield Story(ledger, postgresql_ledger)
+
+
+@pytest.fixture
+def told(story: Story) -> Story:
+    """Six events: reserved, registered, registered, read, opened, exported."""
+    return tell(story)
+
+
+@pytest.fixture
+def raw(told: Story) -> Iterator[Past]:
+    """A connection past the ledger."""
+    with past(told.url) as connection:
+        yield connection
