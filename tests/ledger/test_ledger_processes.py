@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from pathlib import Path
 
+import pytest
 from ledger_story import A, Story
 
 from calib_pipeline.ledger import Ledger, Opening, Registration, ReservedItem, SetDraw
@@ -42,7 +42,7 @@ def together(count: int, work: Callable[[int], object]) -> list[object]:
     return answers
 
 
-def test_of_sixteen_processes_that_open_for_one_configuration_one_does(story: Story) -> None:
+def test_of_thirty_two_processes_that_open_for_one_configuration_one_does(story: Story) -> None:
     story.reserve(registrations=[A])
 
     def work(_: int) -> tuple[str, int | None, str | None]:
@@ -50,61 +50,63 @@ def test_of_sixteen_processes_that_open_for_one_configuration_one_does(story: St
             outcome = ledger.open_set("s", Opening("a", "a1", "p1", "holdout", "labels", "scores"), [A])
             return outcome.kind, outcome.seq, outcome.head
 
-    answers = together(16, work)
-    assert Counter(kind for kind, _, _ in answers) == {"opened": 1, "repeat": 15}
+    answers = together(32, work)
+    assert Counter(kind for kind, _, _ in answers) == {"opened": 1, "repeat": 31}
     assert len({(seq, head) for _, seq, head in answers}) == 1
     assert story.count("opened") == 1
     assert story.ledger.verify() == []
 
 
 def test_of_registered_and_unregistered_configurations_the_registered_are_measured(story: Story) -> None:
-    known = [Registration(f"known{k}", f"known{k}", "p1") for k in range(5)]
+    known = [Registration(f"known{k}", f"known{k}", "p1") for k in range(16)]
     story.reserve(registrations=known)
     first = story.open(study="known0", config="known0")
     assert first.kind == "opened"
 
     def work(number: int) -> tuple[str, str]:
-        name = f"known{number}" if number < 5 else f"unknown{number}"
+        name = f"known{number}" if number < 16 else f"unknown{number}"
         own = Registration(name, name, "p1")
         with Ledger.open(story.url) as ledger:
             ledger.register("s", [own])
             return name, ledger.open_set("s", Opening(name, name, "p1", "holdout", "labels", "scores"), [own]).kind
 
-    kinds = dict(together(10, work))
+    kinds = dict(together(32, work))
     assert kinds == {
         "known0": "repeat",
-        **{f"known{k}": "opened" for k in range(1, 5)},
-        **{f"unknown{k}": "refused" for k in range(5, 10)},
+        **{f"known{k}": "opened" for k in range(1, 16)},
+        **{f"unknown{k}": "refused" for k in range(16, 32)},
     }
     assert story.ledger.verify() == []
 
 
-def test_processes_that_reserve_at_once_reserve_one_set(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'new' / 'ledger.db'}"
+def test_processes_that_reserve_at_once_reserve_one_set(address: str) -> None:
     draw = SetDraw("s", "faithful", "pop", "digest", 1, 7, (ReservedItem("i", None, "all", None, 1, True),))
 
     def work(number: int) -> int:
-        with Ledger.open(url) as ledger:
+        with Ledger.open(address) as ledger:
             return ledger.reserve(draw, [Registration(f"study{number}", "c", "p")]).seq
 
     assert together(8, work) == [1] * 8
-    with Ledger.open(url) as ledger:
+    with Ledger.open(address) as ledger:
         assert Counter(event.event for event in ledger.events()) == {"reserved": 1, "registered": 8}
         assert ledger.verify() == []
 
 
-def test_writers_lose_nothing_and_fork_nothing(story: Story) -> None:
+@pytest.mark.parametrize(
+    ("writers", "turns"), [(4, 15), pytest.param(8, 500, marks=pytest.mark.slow, id="8 writers, 500 events each")]
+)
+def test_writers_lose_nothing_and_fork_nothing(story: Story, writers: int, turns: int) -> None:
     story.reserve(registrations=[A])
 
     def work(number: int) -> None:
         with Ledger.open(story.url) as ledger:
-            for turn in range(15):
+            for turn in range(turns):
                 ledger.record_read("s", f"writer{number}", "c", f"turn {turn}")
 
-    together(4, work)
+    together(writers, work)
     reads = Counter(event.study for event in story.ledger.events() if event.event == "read")
-    assert reads == {f"writer{number}": 15 for number in range(4)}
-    assert [event.seq for event in story.ledger.events()] == list(range(1, 63))
+    assert reads == {f"writer{number}": turns for number in range(writers)}
+    assert [event.seq for event in story.ledger.events()] == list(range(1, 3 + writers * turns))
     assert story.ledger.verify() == []
 
 
