@@ -1,4 +1,4 @@
-"""Reading and appending within one transaction. Every statement that the ledger runs is here."""
+"""Reading and appending within one transaction. Every statement on its rows is here."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, insert, select
 
 from calib_pipeline.ledger import tables
+from calib_pipeline.ledger.backend import Backend, Trigger
 from calib_pipeline.ledger.chain import row_hash
 from calib_pipeline.ledger.errors import LedgerError, UnknownSet
 from calib_pipeline.ledger.events import GENESIS, Event, EventKind
@@ -32,10 +33,13 @@ class Journal:
     ----------
     connection
         An open transaction: one that holds the write lock, where events are to be appended.
+    backend
+        What is asked about triggers and integrity, which each kind of database tells in its own words.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, backend: Backend) -> None:
         self._connection = connection
+        self._backend = backend
 
     def newest(self) -> tuple[int, str]:
         """Number and hash of the newest event; 0 and the genesis hash where there is none."""
@@ -171,6 +175,19 @@ class Journal:
             for name, item_id in self._connection.execute(query):
                 shared.setdefault(name, set()).add(item_id)
         return [Overlap(self.history(name), frozenset(shared[name])) for name in sorted(shared)]
+
+    @property
+    def expected_triggers(self) -> Mapping[str, str]:
+        """Each trigger that a ledger has, by name, as one text."""
+        return self._backend.triggers
+
+    def standing_triggers(self) -> dict[str, Trigger]:
+        """The triggers that stand on the ledger's tables, by name."""
+        return self._backend.standing_triggers(self._connection)
+
+    def integrity_problems(self) -> list[str]:
+        """What is wrong with the database itself, each a sentence."""
+        return self._backend.integrity_problems(self._connection)
 
 
 def operating_system_user() -> str:

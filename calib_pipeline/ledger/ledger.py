@@ -38,7 +38,7 @@ class Ledger:
         Parameters
         ----------
         url
-            ``sqlite:///`` and the path of a file, or ``postgresql+psycopg://`` and a database.
+            ``sqlite:///`` and the path of a file, or ``postgresql+psycopg://user@host:5432/database``.
         read_only
             Neither create nor change anything; writing calls raise ``LedgerError``.
         """
@@ -330,5 +330,5 @@ class Ledger:
 
     def verify(self) -> list[str]:
         """What is wrong with the ledger, each problem a sentence that names the event; empty where it is sound."""
-        with self._database.inspecting() as (journal, guards):
-            return problems_of(journal, guards)
+        with self._database.reading() as journal:
+            return problems_of(journal)

@@ -1,218 +1,218 @@
-"""The ledger on a PostgreSQL server: how it is reached, locked, guarded, and how the server's faults read in words."""
+"""A ledger in a PostgreSQL database: its connections, its locks, and its faults in words."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, text
 
-from calib_pipeline.ledger.errors import LedgerError, NoLedgerYet
+from calib_pipeline.errors import InputError
+from calib_pipeline.ledger import backend, postgresql_triggers
+from calib_pipeline.ledger.backend import Trigger
+from calib_pipeline.ledger.errors import LedgerError
 
-BUSY_SECONDS = 60.0
-"""How long a transaction waits for another process before it gives up."""
+CONNECT_SECONDS = 10
+"""How long a server may take to answer, where the address does not say."""
 
-
-@dataclass(frozen=True)
-class Trigger:
-    """A trigger of the ledger: on which table it stands, when it fires, and the body of its function."""
-
-    name: str
-    table: str
-    when: str
-    body: str
-
-    @property
-    def statements(self) -> tuple[str, str]:
-        """What makes the function and the trigger."""
-        return (
-            f"CREATE FUNCTION {self.name}() RETURNS trigger LANGUAGE plpgsql AS $ledger${self.body}$ledger$",
-            f"CREATE TRIGGER {self.name} BEFORE {self.when} ON {self.table} "
-            f"FOR EACH {'STATEMENT' if 'TRUNCATE' in self.when else 'ROW'} EXECUTE FUNCTION {self.name}()",
-        )
-
-    @property
-    def definition(self) -> str:
-        """What `standing_guards` says of it where it stands as it was made."""
-        bits = {"ROW": 1, "BEFORE": 2, "INSERT": 4, "DELETE": 8, "UPDATE": 16, "TRUNCATE": 32}
-        kind = bits["BEFORE"] + sum(bits[word] for word in self.when.split(" OR "))
-        return _definition(self.table, kind + (0 if "TRUNCATE" in self.when else bits["ROW"]), "O", self.body)
+SHOWN_PARAMETERS = ("host", "port", "options", "service")
+"""Parameters of an address that say where the ledger is; any other might be a secret."""
 
 
-def _refusal(said: str) -> str:
-    return f"BEGIN RAISE EXCEPTION 'the ledger is append-only: {said}'; END"
-
-
-TRIGGERS = (
-    Trigger("events_are_never_updated", "events", "UPDATE", _refusal("no event is ever changed")),
-    Trigger("events_are_never_deleted", "events", "DELETE", _refusal("no event is ever deleted")),
-    Trigger("events_are_never_truncated", "events", "TRUNCATE", _refusal("no event is ever deleted")),
-    Trigger(
-        "events_follow_the_head",
-        "events",
-        "INSERT",
-        "DECLARE newest record; BEGIN "
-        "SELECT seq, hash INTO newest FROM events ORDER BY seq DESC LIMIT 1; "
-        "IF NEW.seq <> coalesce(newest.seq, 0) + 1 OR NEW.prev_hash <> coalesce(newest.hash, repeat('0', 64)) "
-        "THEN RAISE EXCEPTION 'the ledger is append-only: an event follows the newest one'; END IF; "
-        "RETURN NEW; END",
-    ),
-    Trigger("items_are_never_updated", "holdout_items", "UPDATE", _refusal("no reserved item is ever changed")),
-    Trigger("items_are_never_deleted", "holdout_items", "DELETE", _refusal("no reserved item is ever deleted")),
-    Trigger("items_are_never_truncated", "holdout_items", "TRUNCATE", _refusal("no reserved item is ever deleted")),
-    Trigger(
-        "items_are_never_added_later",
-        "holdout_items",
-        "INSERT",
-        "BEGIN IF EXISTS (SELECT 1 FROM events WHERE holdout_id = NEW.holdout_id AND event = 'reserved') "
-        "THEN RAISE EXCEPTION 'the ledger is append-only: a reserved set never grows'; END IF; RETURN NEW; END",
-    ),
-)
-
-_STANDING = text(
-    "SELECT t.tgname, c.relname, t.tgtype, t.tgenabled, p.prosrc FROM pg_trigger t "
-    "JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid "
-    "WHERE NOT t.tgisinternal AND c.relnamespace = current_schema()::regnamespace "
-    "AND c.relname IN ('events', 'holdout_items', 'meta')"
-)
-_RULES = text(
-    "SELECT r.rulename, c.relname FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class "
-    "WHERE c.relnamespace = current_schema()::regnamespace AND c.relname IN ('events', 'holdout_items', 'meta')"
-)
-
-
-def _definition(table: str, kind: int, enabled: str, body: str) -> str:
-    return f"on {table}, type {kind}, enabled {enabled}: {body}"
-
-
-class PostgresqlServer:
-    """A schema of a database on a server that is, or becomes, a ledger: the first one on the connection's search path.
+class PostgreSQL:
+    """The first schema on the search path of a database.
 
     Parameters
     ----------
     url
-        Such as ``postgresql+psycopg://calib@db.example/calib``.
+        Its URL, with the driver psycopg.
     read_only
         Never create or change anything.
+
+    Raises
+    ------
+    InputError
+        When psycopg is not installed, or finds no libpq.
     """
 
+    elsewhere = (
+        "Give the ledger a database or a schema of its own: the address may end in ?options=-csearch_path%3DSCHEMA"
+    )
+    triggers: Mapping[str, str] = postgresql_triggers.expected_statements()
+
     def __init__(self, url: URL, *, read_only: bool) -> None:
-        if url.get_driver_name() not in ("psycopg", ""):
-            raise LedgerError(
-                f"the ledger {url.render_as_string()} names the driver {url.get_driver_name()}; "
-                "expected postgresql+psycopg://"
-            )
-        self._url = url.set(drivername="postgresql+psycopg")
-        self.shown = self._url.render_as_string(hide_password=True)
+        self._url = url
         self.read_only = read_only
-        self.guards: Mapping[str, str] = {trigger.name: trigger.definition for trigger in TRIGGERS}
+        known = {name: value for name, value in url.query.items() if name in SHOWN_PARAMETERS}
+        self.shown = url.set(query=known).render_as_string(hide_password=True)
 
-    def engine(self) -> Engine:
-        """A new engine; a connection is asked whether it lives before it is used, so that a server is found again."""
+    def new_engine(self) -> Engine:
+        """An engine that asks each pooled connection whether it is alive before it is used."""
+        arguments: dict[str, Any] = {"client_encoding": "utf8"}
+        if "connect_timeout" not in self._url.query:
+            arguments["connect_timeout"] = CONNECT_SECONDS
         try:
-            return create_engine(
-                self._url,
-                pool_size=1,
-                pool_pre_ping=True,
-                connect_args={"connect_timeout": 10, "application_name": "calib ledger"},
+            engine = create_engine(
+                self._url, connect_args=arguments, isolation_level="READ COMMITTED", pool_pre_ping=True
             )
-        except ModuleNotFoundError as missing:
-            raise LedgerError(
-                f"a ledger on PostgreSQL needs the package {missing.name}: pip install 'calib-pipeline[postgres]'"
-            ) from missing
+        except ImportError as fault:
+            raise InputError(
+                f"the ledger {self.shown} needs the package psycopg with its library, and cannot load it: {fault}",
+                todo="install it with `pip install 'calib-pipeline[postgres]'`",
+            ) from fault
 
-    def ready(self, connection: Connection, *, writing: bool) -> Connection:
-        """The connection, to begin with one consistent view, or to see what is committed when the lock is held."""
-        if writing:
-            return connection.execution_options(isolation_level="READ COMMITTED")
-        return connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+        @event.listens_for(engine, "connect")
+        def check(connection: Any, _: object) -> None:
+            encoding = connection.info.parameter_status("server_encoding")
+            if encoding != "UTF8":
+                raise LedgerError(
+                    f"the database of the ledger {self.shown} stores text as {encoding}; expected UTF8. "
+                    "Make one with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
+                )
 
-    def lock(self, connection: Connection) -> None:
-        """Hold the head of the chain until the transaction ends.
+        return engine
 
-        An advisory lock, since a role that may only read and insert can take it. A writer that does not take it still
-        has to follow the head, by trigger and by primary key.
-        """
-        connection.execute(text(f"SET LOCAL lock_timeout = '{BUSY_SECONDS:g}s'"))
-        connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('calib ledger'), hashtext(current_schema()))"))
-
-    def leave(self, engine: Engine) -> None:
-        """Forget the connections of a process that this one was forked from, without closing them."""
+    def leave_to_parent(self, engine: Engine) -> None:
+        """Forget the connections without a word to the server: the parent goes on using them."""
         engine.dispose(close=False)
 
-    def refuse_foreign(self, found: set[str], ours: set[str]) -> None:
-        """Refuse a schema in which other tables have the names of the ledger's; it may hold tables of others."""
-        if ours & found and not ours <= found:
-            raise LedgerError(
-                f"{self.shown} holds a table {', '.join(sorted(ours & found))} and is no ledger; name another database "
-                "as `ledger` in calib.yaml, or another schema with ?options=-csearch_path%3DNAME"
+    @contextmanager
+    def reading(self, engine: Engine) -> Iterator[Connection]:
+        """One snapshot; the server refuses to write in it."""
+        options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        with engine.connect().execution_options(**options) as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def writing(self, engine: Engine) -> Iterator[Connection]:
+        """Both tables, locked against every writer.
+
+        A lock on the tables holds whoever writes: an advisory lock would hold only those who ask for it. Readers and
+        dumps are not in its way. What is read after it is newer than whatever was committed before it was granted.
+        """
+        with engine.begin() as connection:
+            _begin_to_write(connection)
+            connection.exec_driver_sql("LOCK TABLE events, holdout_items IN EXCLUSIVE MODE")
+            yield connection
+
+    @contextmanager
+    def creating(self, engine: Engine) -> Iterator[Connection]:
+        """A lock on the schema's name, which there is before any table."""
+        with engine.begin() as connection:
+            _begin_to_write(connection)
+            connection.exec_driver_sql(
+                "SELECT pg_advisory_xact_lock(hashtextextended('calib ledger ' || current_schema(), 0))"
             )
-        if not ours & found and self.read_only:
-            raise NoLedgerYet(f"{self.shown} holds no ledger")
+            yield connection
 
-    def create_guards(self, connection: Connection) -> None:
-        """Make the functions and their triggers."""
-        for trigger in TRIGGERS:
-            for statement in trigger.statements:
-                connection.exec_driver_sql(statement)
+    def create_triggers(self, connection: Connection) -> None:
+        """Make the functions and triggers."""
+        for statement in postgresql_triggers.statements():
+            connection.execute(text(statement))
 
-    def standing_guards(self, connection: Connection) -> dict[str, str]:
-        """Name and definition of each trigger and rule that stands on the ledger's tables."""
-        standing = {
-            str(name): _definition(str(table), int(kind), _text(enabled), str(body))
-            for name, table, kind, enabled, body in connection.execute(_STANDING)
+    def standing_triggers(self, connection: Connection) -> dict[str, Trigger]:
+        """The triggers on the ledger's tables, each with the body of its function."""
+        return {
+            row.name: Trigger(
+                postgresql_triggers.standing_statement(row.statement, row.language, row.settings, row.body),
+                enabled=row.enabled == "A",
+            )
+            for row in connection.execute(text(_TRIGGERS_THAT_STAND))
         }
-        return standing | {f"rule {name}": f"on {table}" for name, table in connection.execute(_RULES)}
 
     def integrity_problems(self, connection: Connection) -> list[str]:
-        """Nothing: a server checks its files by itself."""
-        return []
+        """What stands on the tables that no ledger has, or is gone that each has."""
+        problems = []
+        for row in connection.execute(text(_TABLES_THAT_STAND)):
+            if row.primary_key != _PRIMARY_KEYS[row.name]:
+                problems.append(f"table {row.name} has lost its primary key: rows could stand in it twice")
+            if row.has_rules:
+                problems.append(f"table {row.name} has rules, which could change what is written to it")
+            if row.has_row_security:
+                problems.append(f"table {row.name} has row security, which could hide rows")
+        return problems
 
-    def in_words(self, fault: BaseException) -> str | None:
-        """What a fault means for the reader; None for one that is not the server's."""
-        state = getattr(fault, "sqlstate", None)
+    def in_words(self, fault: BaseException, *, committing: bool) -> str:
+        """What the server or the driver says, and what that means."""
         said = " ".join(str(fault).split())
-        for states, sentence in _WORDS:
-            if state is not None and re.fullmatch(states, state):
-                return f"{sentence.format(seconds=BUSY_SECONDS)} (PostgreSQL says: {said})"
-        for fragment, sentence in _BY_TEXT.items():
-            if fragment in said:
-                return f"{sentence} (PostgreSQL says: {said})"
-        if state is None and type(fault).__name__ == "OperationalError":
+        if "append-only" in said:
+            return f"the ledger {self.shown} refused to be changed ({said})"
+        return f"the ledger {self.shown} {_sentence(fault, said, committing)} (PostgreSQL says: {said})"
+
+
+def _begin_to_write(connection: Connection) -> None:
+    """Wait for others no longer than is said, and be told of a commit only once it is on disk."""
+    connection.execute(
+        text("SELECT set_config('lock_timeout', :patience, true), set_config('synchronous_commit', 'on', true)"),
+        {"patience": f"{backend.BUSY_SECONDS * 1000:.0f}ms"},
+    )
+
+
+def _sentence(fault: BaseException, said: str, committing: bool) -> str:
+    state = getattr(fault, "sqlstate", None) or ""
+    for beginning, sentence in _BY_STATE.items():
+        if state.startswith(beginning):
+            return sentence.format(seconds=backend.BUSY_SECONDS)
+    for fragment, sentence in _BY_TEXT.items():
+        if fragment in said:
+            return sentence
+    if said.startswith(_UNREACHABLE):
+        return "cannot be reached; nothing was written. See that its server runs, and that host and port are right"
+    if state.startswith(("57P", "08")) or any(fragment in said for fragment in _BROKEN_OFF):
+        if committing:
             return (
-                "cannot be reached, or the connection was lost; nothing was written. See that the server runs, and run "
-                f"again (PostgreSQL says: {said})"
+                "went away while the last write was being confirmed, so it is not known whether it was written. Run "
+                "again: what stands already is not written twice"
             )
-        return f"cannot be used; nothing was written (PostgreSQL says: {said})"
+        return "went away in the middle of it; nothing was written. Run again"
+    return "cannot be used; nothing was written"
 
 
-_WORDS = (
-    ("55P03", "is held by another process, for longer than {seconds:g} seconds; nothing was written. Run again"),
-    ("40...", "was written to by another process at the same time; nothing was written. Run again"),
-    ("23505", "was written to by another program at the same time; nothing was written. Run again"),
-    ("53100", "has no room on its disk; nothing was written. Make room and run again"),
-    ("53...", "has no memory or connection left; nothing was written. Run again when the server is less busy"),
-    ("57...|08...", "was closed by the server; nothing was written. See that the server runs, and run again"),
-    ("28...", "refuses the user or the password; see the address, and PGPASSWORD"),
-    ("3D000", "names a database that is not there; make it with `createdb`, or correct the address"),
-    ("3F000", "names a schema that is not there; make it with CREATE SCHEMA, or correct the address"),
-    (
-        "42501",
-        "may not be used by this role; nothing was written. It needs SELECT and INSERT on events and holdout_items, "
-        "SELECT on meta, and CREATE on the schema for the first reservation",
+_BY_STATE = {
+    "55P03": "is held by another process, for longer than {seconds:g} seconds; nothing was written. Run again",
+    "40": "was changed by another process at the same time; nothing was written. Run again",
+    "23505": "was written to by something else at the same time; nothing was written. Run again",
+    "42501": (
+        "may not be used so by this role; nothing was written. Ask its owner for SELECT, INSERT and UPDATE on events "
+        "and holdout_items, and for SELECT on meta"
     ),
-)
-"""What the server's codes mean for the reader."""
-
-_BY_TEXT = {
-    "password authentication failed": "refuses the user or the password; see the address, and PGPASSWORD",
-    "no password supplied": "asks for a password; set PGPASSWORD, or ${NAME} in the address",
-    'role "': "refuses the user; see the address",
-    'database "': "names a database that is not there; make it with `createdb`, or correct the address",
+    "25006": "is on a server that is read-only, such as a standby; nothing was written. Name the primary server",
+    "3F000": "has no schema on its search path; make the schema, or name one that there is",
+    "53100": "has no room on its server's disk; nothing was written. Make room and run again",
 }
-"""The same for a connection that was refused, which carries no code."""
+"""How an SQLSTATE begins, and what that means for the reader."""
 
+_SECRET = "in PGPASSWORD, in a password file of libpq, or as ${NAME} in the address"
+_BY_TEXT = {
+    "password authentication failed": f"does not take this role's password; give the right one {_SECRET}",
+    "no password supplied": f"asks for a password; give it {_SECRET}",
+    "no pg_hba.conf entry": "does not let this role in from here; ask for an entry in its server's pg_hba.conf",
+    "permission denied for database": "does not let this role in; ask its owner for CONNECT on the database",
+    "does not exist": "names a database or role that its server does not have; create it, or name another",
+    "too many clients": "is on a server that has no connection left; nothing was written. Run again later",
+    "too many connections": "is on a server that has no connection left; nothing was written. Run again later",
+    "remaining connection slots": "is on a server that has no connection left; nothing was written. Run again later",
+    "is starting up": "is on a server that is starting; nothing was written. Run again",
+}
+"""What is said where a connection is refused, which comes without an SQLSTATE."""
 
-def _text(value: str | bytes) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
+_UNREACHABLE = ("connection failed", "connection is bad", "connection timeout", "failed to resolve")
+_BROKEN_OFF = ("connection is closed", "connection is lost", "closed the connection", "consuming input failed")
+
+_TRIGGERS_THAT_STAND = """
+SELECT t.tgname AS name, pg_get_triggerdef(t.oid, true) AS statement, t.tgenabled::text AS enabled,
+    l.lanname AS language, array_to_string(p.proconfig, ', ') AS settings, p.prosrc AS body
+FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_proc p ON p.oid = t.tgfoid JOIN pg_language l ON l.oid = p.prolang
+WHERE n.nspname = current_schema() AND c.relname IN ('events', 'holdout_items', 'meta') AND NOT t.tgisinternal
+"""
+_TABLES_THAT_STAND = """
+SELECT c.relname AS name, c.relrowsecurity AS has_row_security,
+    EXISTS (SELECT 1 FROM pg_rewrite r WHERE r.ev_class = c.oid) AS has_rules,
+    (SELECT pg_get_constraintdef(k.oid) FROM pg_constraint k
+        WHERE k.conrelid = c.oid AND k.contype = 'p') AS primary_key
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = current_schema() AND c.relname IN ('events', 'holdout_items')
+"""
+_PRIMARY_KEYS = {"events": "PRIMARY KEY (seq)", "holdout_items": "PRIMARY KEY (holdout_id, item_id)"}

@@ -26,7 +26,7 @@ def check_choice(field: str, value: object, choices: tuple[str, ...]) -> None:
 
 
 def check_text(field: str, value: object, *, optional: bool = False) -> None:
-    """``LedgerError`` unless the value is non-empty text that every database keeps, or None where that is allowed."""
+    """``LedgerError`` unless the value is non-empty, valid Unicode without NUL, or None where that is allowed."""
     if value is None and optional:
         return
     if not isinstance(value, str):
@@ -34,7 +34,7 @@ def check_text(field: str, value: object, *, optional: bool = False) -> None:
     if not value:
         raise LedgerError(f"{field} must not be empty")
     if "\0" in value:
-        raise LedgerError(f"{field} holds a NUL character, which not every database can keep: {value!r}")
+        raise LedgerError(f"{field} holds the character NUL, which no database keeps as text: {value!r}")
     try:
         value.encode()
     except UnicodeEncodeError:

@@ -1,31 +1,30 @@
-"""The ledger's tables. The only module that knows them; what guards them is in the module of each database."""
+"""The ledger's tables, the same on every database."""
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, Index, Integer, MetaData, Table, Text
-from sqlalchemy import String as AnyString
+from sqlalchemy import Boolean, Column, Index, Integer, MetaData, String, Table, Text
 
 SCHEMA_VERSION = 1
 
-metadata = MetaData()
+TEXT = String().with_variant(String(collation="C"), "postgresql")
+"""Text that is compared and sorted byte by byte, as SQLite does unasked and Python's `sorted` by code point."""
 
-String = AnyString().with_variant(AnyString(collation="C"), "postgresql")
-"""Text that is compared and ordered by its bytes, on every database and whatever the language of the server."""
+metadata = MetaData()
 
 events = Table(
     "events",
     metadata,
     Column("seq", Integer, primary_key=True, autoincrement=False),
-    Column("holdout_id", String),
-    Column("event", String, nullable=False),
-    Column("study", String),
-    Column("config_digest", String),
-    Column("run_id", String),
-    Column("actor", String, nullable=False),
-    Column("at", String, nullable=False),
+    Column("holdout_id", TEXT),
+    Column("event", TEXT, nullable=False),
+    Column("study", TEXT),
+    Column("config_digest", TEXT),
+    Column("run_id", TEXT),
+    Column("actor", TEXT, nullable=False),
+    Column("at", TEXT, nullable=False),
     Column("details", Text, nullable=False),
-    Column("prev_hash", String, nullable=False),
-    Column("hash", String, nullable=False),
+    Column("prev_hash", TEXT, nullable=False),
+    Column("hash", TEXT, nullable=False),
     Index("events_by_set", "holdout_id", "event", "seq"),
     Index("events_by_kind", "event", "study", "seq"),
 )
@@ -33,11 +32,11 @@ events = Table(
 holdout_items = Table(
     "holdout_items",
     metadata,
-    Column("holdout_id", String, primary_key=True),
-    Column("item_id", String, primary_key=True),
-    Column("content_digest", String),
-    Column("stratum", String, nullable=False),
-    Column("group_id", String),
+    Column("holdout_id", TEXT, primary_key=True),
+    Column("item_id", TEXT, primary_key=True),
+    Column("content_digest", TEXT),
+    Column("stratum", TEXT, nullable=False),
+    Column("group_id", TEXT),
     Column("rank", Integer, nullable=False),
     Column("doubly", Boolean(create_constraint=True, name="doubly_is_yes_or_no"), nullable=False),
     Index("items_by_id", "item_id"),

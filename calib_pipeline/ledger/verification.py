@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from calib_pipeline.ledger.chain import row_hash
@@ -13,25 +12,17 @@ from calib_pipeline.ledger.sets import ReservedItem, digest_items
 from calib_pipeline.ledger.states import Overlap, Subject, state_of
 
 if TYPE_CHECKING:
+    from calib_pipeline.ledger.backend import Trigger
     from calib_pipeline.ledger.journal import Journal
 
 
-@dataclass(frozen=True)
-class Guards:
-    """The triggers that a ledger should have and those that stand, by name; what the database finds wrong itself."""
-
-    expected: Mapping[str, str]
-    standing: Mapping[str, str]
-    integrity_problems: tuple[str, ...]
-
-
-def problems_of(journal: Journal, guards: Guards) -> list[str]:
+def problems_of(journal: Journal) -> list[str]:
     """Every problem as a sentence that names the event; an empty list where the ledger is sound."""
     rows = list(journal.stored_rows())
     problems = [
-        *guards.integrity_problems,
+        *journal.integrity_problems(),
         *chain_problems(rows),
-        *_trigger_problems(guards.standing, guards.expected),
+        *_trigger_problems(journal.standing_triggers(), journal.expected_triggers),
         *_item_problems(journal, rows),
     ]
     return problems or _rule_problems(journal)
@@ -62,13 +53,15 @@ def chain_problems(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     return problems
 
 
-def _trigger_problems(standing: Mapping[str, str], expected: Mapping[str, str]) -> list[str]:
+def _trigger_problems(standing: Mapping[str, Trigger], expected: Mapping[str, str]) -> list[str]:
     problems = []
     for name, statement in expected.items():
         if name not in standing:
             problems.append(f"trigger {name} is gone: rows could be changed without a refusal")
-        elif standing[name] != statement:
+        elif standing[name].statement != statement:
             problems.append(f"trigger {name} was replaced by another statement")
+        elif not standing[name].enabled:
+            problems.append(f"trigger {name} is switched off: rows could be changed without a refusal")
     problems += [f"trigger {name} does not belong to a ledger" for name in sorted(set(standing) - set(expected))]
     return problems
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
-from urllib.parse import quote
 
 from calib_pipeline.errors import InputError
+from calib_pipeline.ledger.addresses import POSTGRESQL, require_driver, with_variables, without_password
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 SQLITE = "sqlite:///"
-POSTGRESQL = "postgresql+psycopg://"
 
 
 def absolute(root: Path, address: str) -> str:
@@ -49,27 +46,26 @@ def store_address(root: Path, declared: str, where: str) -> str:
 
 
 def ledger_address(root: Path, declared: str | None, where: str) -> str:
-    """The database URL of the ledger; by default an SQLite file in ``.calib``.
-
-    ``${NAME}`` in it is the value of an environment variable, so that a password need not stand in a file.
+    """The database URL of the ledger, with its variables filled in; by default an SQLite file in ``.calib``.
 
     Raises
     ------
     InputError
-        When it is not the URL of a file or of a PostgreSQL database, or a variable is not set.
+        When it is the URL of no file and of no PostgreSQL database, names a variable that is not set, or needs a driver
+        that is not installed.
     """
     if declared is None:
         return f"{SQLITE}{root / '.calib' / 'ledger.db'}"
-    declared = _VARIABLE.sub(lambda found: _value_of(found[1], where), declared)
-    if declared.startswith(POSTGRESQL):
-        return _server_address(declared, where)
-    path = declared.removeprefix(SQLITE)
-    if path == declared or path in ("", ":memory:"):
+    address = with_variables(declared, where)
+    if address.startswith(POSTGRESQL):
+        return _postgresql_address(address, declared, where)
+    path = address.removeprefix(SQLITE)
+    if path == address or path in ("", ":memory:"):
         raise InputError(
-            f"'ledger' is {declared!r}",
+            f"'ledger' is {without_password(declared)!r}",
             where=where,
             expected="sqlite:/// and the path of a file, such as sqlite:///.calib/ledger.db, or "
-            "postgresql+psycopg://USER@HOST/DATABASE",
+            "postgresql+psycopg://USER@HOST:5432/DATABASE",
         )
     if (root / path).is_dir():
         raise InputError(f"'ledger' names the folder {path}", where=where, expected="the path of a file")
@@ -82,40 +78,24 @@ def ledger_file(address: str) -> Path | None:
 
 
 def shown_address(address: str) -> str:
-    """A ledger's address without its password."""
-    from sqlalchemy import make_url
-
-    file = ledger_file(address)
-    return str(file) if file is not None else make_url(address).render_as_string(hide_password=True)
+    """Where a ledger is, without its password."""
+    return str(ledger_file(address) or without_password(address))
 
 
-def _server_address(declared: str, where: str) -> str:
-    from importlib.util import find_spec
-
+def _postgresql_address(address: str, declared: str, where: str) -> str:
     from sqlalchemy import make_url
     from sqlalchemy.exc import ArgumentError
 
+    require_driver(where)
     try:
-        database = make_url(declared).database
+        named = make_url(address).database
     except (ArgumentError, ValueError):
-        database = None
-    if not database:
+        named = None
+    if not named:
         raise InputError(
-            "'ledger' is no address of a database", where=where, expected=f"{POSTGRESQL}USER@HOST:PORT/DATABASE"
-        )
-    if find_spec("psycopg") is None:
-        raise InputError(
-            "'ledger' is on PostgreSQL, and the package psycopg is not installed",
+            f"'ledger' is {without_password(declared)!r}, which names no database",
             where=where,
-            todo="pip install 'calib-pipeline[postgres]'",
+            expected="postgresql+psycopg://USER@HOST:5432/DATABASE",
+            todo="a password with characters such as @ or / is safest as ${NAME}",
         )
-    return declared
-
-
-def _value_of(name: str, where: str) -> str:
-    value = os.environ.get(name)
-    if not value:
-        raise InputError(
-            f"'ledger' names the environment variable {name}, which is not set", where=where, todo=f"set {name}"
-        )
-    return quote(value, safe="")
+    return address

@@ -34,8 +34,14 @@ class ProjectFile(Section):
     )
     ledger: Address | None = Field(
         default=None,
-        description="Database URL of the holdout ledger, on SQLite or PostgreSQL; ${NAME} is an environment variable.",
-        examples=["sqlite:///.calib/ledger.db"],
+        description=(
+            "Database URL of the holdout ledger, an SQLite file or a PostgreSQL database; by default a file in .calib. "
+            "${NAME} stands for a variable of the environment."
+        ),
+        examples=[
+            "sqlite:///.calib/ledger.db",
+            "postgresql+psycopg://calib:${CALIB_LEDGER_PASSWORD}@db.internal/calib",
+        ],
     )
     populations: dict[Name, Population] = Field(
         default_factory=dict,
@@ -58,12 +64,12 @@ class Project:
 
     ``studies`` are the valid ones, ``faults`` everything that is wrong, and ``blocked`` says for each valid study that
     an invalid one of the same dimension blocks, why. ``store`` and ``ledger`` are ready to use; ``populations`` maps
-    names to the address of the item manifest.
+    names to the address of the item manifest. ``ledger`` may hold a password, and is shown nowhere.
     """
 
     root: Path
     store: str
-    ledger: str
+    ledger: str = field(repr=False)
     populations: dict[str, str]
     studies: dict[str, Study]
     faults: tuple[InputError, ...] = ()

@@ -15,8 +15,8 @@ SECRET = "geheim"
 
 
 @pytest.fixture
-def on_a_server(declared: Path, postgresql_schema: Callable[[], str], monkeypatch: pytest.MonkeyPatch) -> Path:
-    address = make_url(postgresql_schema()).set(password="SECRET").render_as_string(hide_password=False)
+def on_a_server(declared: Path, postgresql_ledger: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    address = make_url(postgresql_ledger).set(password="SECRET").render_as_string(hide_password=False)
     monkeypatch.setenv("CALIB_TEST_PASSWORD", SECRET)
     settings = yaml.safe_load((declared / "calib.yaml").read_text(encoding="utf-8"))
     settings["ledger"] = address.replace("SECRET", "${CALIB_TEST_PASSWORD}")

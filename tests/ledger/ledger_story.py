@@ -79,3 +79,13 @@ def reserved(items: Sequence[str | tuple[str, str]]) -> Iterator[ReservedItem]:
     for rank, item in enumerate(items, start=1):
         item_id, content = item if isinstance(item, tuple) else (item, None)
         yield ReservedItem(item_id, content, "all", None, rank, rank <= 2)
+
+
+def tell(story: Story) -> Story:
+    """Six events: reserved, registered, registered, read, opened, exported."""
+    story.reserve(registrations=[A, B], items=[("i1", "text one"), ("i2", "text two"), "i3"])
+    story.read()
+    story.open()
+    story.ledger.record_export("s", "maria")
+    assert story.ledger.verify() == []
+    return story

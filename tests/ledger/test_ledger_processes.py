@@ -42,7 +42,7 @@ def together(count: int, work: Callable[[int], object]) -> list[object]:
     return answers
 
 
-def test_of_32_processes_that_open_for_one_configuration_one_does(story: Story) -> None:
+def test_of_thirty_two_processes_that_open_for_one_configuration_one_does(story: Story) -> None:
     story.reserve(registrations=[A])
 
     def work(_: int) -> tuple[str, int | None, str | None]:
@@ -79,47 +79,34 @@ def test_of_registered_and_unregistered_configurations_the_registered_are_measur
     assert story.ledger.verify() == []
 
 
-def test_processes_that_reserve_at_once_reserve_one_set(url: str) -> None:
+def test_processes_that_reserve_at_once_reserve_one_set(address: str) -> None:
     draw = SetDraw("s", "faithful", "pop", "digest", 1, 7, (ReservedItem("i", None, "all", None, 1, True),))
 
     def work(number: int) -> int:
-        with Ledger.open(url) as ledger:
+        with Ledger.open(address) as ledger:
             return ledger.reserve(draw, [Registration(f"study{number}", "c", "p")]).seq
 
     assert together(8, work) == [1] * 8
-    with Ledger.open(url) as ledger:
+    with Ledger.open(address) as ledger:
         assert Counter(event.event for event in ledger.events()) == {"reserved": 1, "registered": 8}
         assert ledger.verify() == []
 
 
-def test_writers_lose_nothing_and_fork_nothing(story: Story) -> None:
+@pytest.mark.parametrize(
+    ("writers", "turns"), [(4, 15), pytest.param(8, 500, marks=pytest.mark.slow, id="8 writers, 500 events each")]
+)
+def test_writers_lose_nothing_and_fork_nothing(story: Story, writers: int, turns: int) -> None:
     story.reserve(registrations=[A])
 
     def work(number: int) -> None:
         with Ledger.open(story.url) as ledger:
-            for turn in range(15):
+            for turn in range(turns):
                 ledger.record_read("s", f"writer{number}", "c", f"turn {turn}")
 
-    together(4, work)
+    together(writers, work)
     reads = Counter(event.study for event in story.ledger.events() if event.event == "read")
-    assert reads == {f"writer{number}": 15 for number in range(4)}
-    assert [event.seq for event in story.ledger.events()] == list(range(1, 63))
-    assert story.ledger.verify() == []
-
-
-@pytest.mark.slow
-def test_eight_writers_of_five_hundred_events_lose_nothing(story: Story) -> None:
-    story.reserve(registrations=[A])
-
-    def work(number: int) -> None:
-        with Ledger.open(story.url) as ledger:
-            for turn in range(500):
-                ledger.record_read("s", f"writer{number}", "c", f"turn {turn}")
-
-    together(8, work)
-    reads = Counter(event.study for event in story.ledger.events() if event.event == "read")
-    assert reads == {f"writer{number}": 500 for number in range(8)}
-    assert [event.seq for event in story.ledger.events()] == list(range(1, 4003))
+    assert reads == {f"writer{number}": turns for number in range(writers)}
+    assert [event.seq for event in story.ledger.events()] == list(range(1, 3 + writers * turns))
     assert story.ledger.verify() == []
 
 

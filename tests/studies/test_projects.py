@@ -6,10 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sqlalchemy import make_url
 
 from calib_pipeline.errors import InputError
-from calib_pipeline.studies.addresses import shown_address
 from calib_pipeline.studies.project import Project, load_project
 
 Folder = Callable[..., Path]
@@ -58,21 +56,6 @@ def test_an_address_where_nothing_can_be_is_refused(project_folder: Folder, decl
     with pytest.raises(InputError) as fault:
         load_project(root)
     assert said in str(fault.value)
-
-
-def test_a_ledger_on_a_server_takes_its_password_from_the_environment(
-    project_folder: Folder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    root = project_folder("ledger: postgresql+psycopg://calib:${CALIB_TEST_WORD}@db.example/calib\n")
-    monkeypatch.delenv("CALIB_TEST_WORD", raising=False)
-    with pytest.raises(InputError, match=r"calib.yaml:1: 'ledger' names the environment variable CALIB_TEST_WORD"):
-        load_project(root)
-    monkeypatch.setenv("CALIB_TEST_WORD", "p@ss/word")
-    address = load_project(root).ledger
-    assert make_url(address).password == "p@ss/word"
-    assert shown_address(address) == "postgresql+psycopg://calib:***@db.example/calib"
-    with pytest.raises(InputError, match="'ledger' is no address of a database"):
-        load_project(project_folder("ledger: postgresql+psycopg://db.example\n"))
 
 
 def test_a_relative_ledger_lies_in_the_project(project_folder: Folder) -> None:
