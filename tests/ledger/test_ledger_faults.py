@@ -169,12 +169,12 @@ class TestReadOnly:
             path.parent.chmod(0o755)
 
 
-def test_a_refused_call_leaves_the_ledger_usable(sqlite_story: Story) -> None:
-    sqlite_story.reserve(registrations=[A])
+def test_a_refused_call_leaves_the_ledger_usable(story: Story) -> None:
+    story.reserve(registrations=[A])
     for details in ({"n": float("nan")}, {"when": object()}, {"name": "\udc80"}):
         with pytest.raises(LedgerError, match="must be plain JSON"):
-            sqlite_story.ledger.record_read("s", "a", "a1", "ceiling", details)
+            story.ledger.record_read("s", "a", "a1", "ceiling", details)
     with pytest.raises(LedgerError, match="study must be text, got 7"):
-        sqlite_story.ledger.record_read("s", 7, "a1", "ceiling")  # type: ignore[arg-type]
-    assert len(sqlite_story.ledger.events()) == 2
-    assert sqlite_story.open().kind == "opened"
+        story.ledger.record_read("s", 7, "a1", "ceiling")  # type: ignore[arg-type]
+    assert len(story.ledger.events()) == 2
+    assert story.open().kind == "opened"

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import itertools
 import tempfile
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 from ledger_story import Story
+from postgresql_server import Server
 
 from calib_pipeline.ledger import Ledger, LedgerError, Registration
 from calib_pipeline.ledger.states import Subject, state_of
@@ -35,10 +44,14 @@ registrations = st.builds(
 class AnySequenceOfCalls(RuleBasedStateMachine):
     """Every subject's state on every set, after every call, against what it was before."""
 
+    def __init__(self, new_address: Callable[[], AbstractContextManager[str]]) -> None:
+        super().__init__()
+        self.new_address = new_address
+
     @initialize()
     def begin(self) -> None:
-        self.folder = tempfile.TemporaryDirectory()
-        url = f"sqlite:///{Path(self.folder.name) / 'ledger.db'}"
+        self.opened = ExitStack()
+        url = self.opened.enter_context(self.new_address())
         self.story = Story(Ledger.open(url), url)
         self.before: dict[tuple[str, Subject], str] = {}
         self.reserved: set[str] = set()
@@ -48,7 +61,7 @@ class AnySequenceOfCalls(RuleBasedStateMachine):
         if hasattr(self, "story"):
             assert self.story.ledger.verify() == []
             self.story.ledger.close()
-            self.folder.cleanup()
+            self.opened.close()
 
     @precondition(lambda self: len(self.reserved) < len(SETS))
     @rule(name=st.sampled_from(SETS), who=st.lists(registrations, max_size=2))
@@ -129,24 +142,35 @@ class AnySequenceOfCalls(RuleBasedStateMachine):
         return data.draw(st.sampled_from(sorted(self.reserved)))
 
 
-AnySequenceOfCalls.TestCase.settings = settings(
-    max_examples=20, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck)
-)
-TestAnySequenceOfCalls = AnySequenceOfCalls.TestCase
+def settings_of(examples: int) -> settings:
+    return settings(
+        max_examples=examples, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck)
+    )
 
 
-def test_an_edit_on_one_set_does_not_supersede_what_another_froze(tmp_path: Path) -> None:
+@contextmanager
+def in_a_folder() -> Iterator[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield f"sqlite:///{Path(folder) / 'ledger.db'}"
+
+
+def test_any_sequence_of_calls_in_a_file() -> None:
+    run_state_machine_as_test(lambda: AnySequenceOfCalls(in_a_folder), settings=settings_of(20))
+
+
+def test_any_sequence_of_calls_on_a_server(postgresql: Server) -> None:
+    run_state_machine_as_test(lambda: AnySequenceOfCalls(postgresql.schema), settings=settings_of(8))
+
+
+def test_an_edit_on_one_set_does_not_supersede_what_another_froze(story: Story) -> None:
     """Judging both sets' registrations as one would call the twin reused, and measuring the first would clear it."""
-    url = f"sqlite:///{tmp_path / 'ledger.db'}"
-    with Ledger.open(url) as ledger:
-        story = Story(ledger, url)
-        first = Registration("a", "c1", "p1")
-        story.reserve("s1", [first], items=["i1", "i2"])
-        story.reserve("s2", [replace(first, plan_digest="p2")], items=["i2", "i3"], dimension="tone")
-        story.read("s1")
-        assert story.state("s2", config="c1", plan="p1").state == "unopened"
-        story.open("s1", config="c1")
-        assert story.state("s2", config="c1", plan="p1").state == "unopened"
+    first = Registration("a", "c1", "p1")
+    story.reserve("s1", [first], items=["i1", "i2"])
+    story.reserve("s2", [replace(first, plan_digest="p2")], items=["i2", "i3"], dimension="tone")
+    story.read("s1")
+    assert story.state("s2", config="c1", plan="p1").state == "unopened"
+    story.open("s1", config="c1")
+    assert story.state("s2", config="c1", plan="p1").state == "unopened"
 
 
 def test_a_state_belongs_to_a_configuration_and_plan_whoever_asks(story: Story) -> None:
