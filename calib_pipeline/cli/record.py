@@ -75,7 +75,7 @@ def run_show(arguments: argparse.Namespace, console: Console) -> int:
     record_id = one_id(archive, arguments.id)
     record = archive.read(record_id)
     if record is None:
-        raise _damaged(archive, record_id)
+        raise damaged(archive, record_id)
     console.json(record)
     say_record(record, console)
     return REACHED
@@ -125,7 +125,8 @@ def one_id(archive: RecordArchive, given: str) -> str:
     )
 
 
-def _damaged(archive: RecordArchive, record_id: str) -> MachineFault:
+def damaged(archive: RecordArchive, record_id: str) -> MachineFault:
+    """The fault of a record file that does not hold what was published."""
     from calib_pipeline.records.archive import damage_of
 
     file = archive.file(record_id)

@@ -111,6 +111,12 @@ class Ledger:
             journal.require(holdout_id)
             return journal.items(holdout_id)
 
+    def sharing(self, holdout_id: str) -> dict[str, frozenset[str]]:
+        """The other sets that hold some of a set's items, by id or by content, and the ids of these items."""
+        with self._database.reading() as journal:
+            journal.require(holdout_id)
+            return {overlap.history.holdout_id: overlap.items for overlap in journal.overlaps(holdout_id)}
+
     def spent_items(self, dimension: str, registrations: Iterable[Registration]) -> SpentItems:
         """Items that a new set of this dimension may not hold if all these studies are to be measured on it.
 

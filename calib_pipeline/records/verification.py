@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calib_pipeline.chain import MEASURING_RUNGS, Chain, Declared, Given
+from calib_pipeline.chain import Chain, Declared, Given
 from calib_pipeline.digests import digest_frame
 from calib_pipeline.evidence.annotations import label_provenance
 from calib_pipeline.evidence.evidence import Evidence
 from calib_pipeline.evidence.holdout_reservation import HoldoutFacts
 from calib_pipeline.evidence.scorer_agreement import Opening
-from calib_pipeline.evidence_store import DamagedEvidence, EvidenceStore, read_parquet
+from calib_pipeline.evidence_store import DamagedEvidence, EvidenceStore
 from calib_pipeline.holdout_sets import EXCLUDED, STRATA, drawn_of, reserved_since
 from calib_pipeline.ledger import Ledger, LedgerError
 from calib_pipeline.records.archive import RecordArchive, parsed_record, software_versions
+from calib_pipeline.records.on_disk import OnDisk, brought_tables, evidence_on_disk, rows_beside
 from calib_pipeline.records.publication import differences
 from calib_pipeline.records.record import Sources, address, build_record, compact
 from calib_pipeline.sampling import draw_holdout
@@ -80,8 +80,8 @@ def _findings(project: Project, store: EvidenceStore, file: UPath, record: dict[
         with Ledger.open(project.ledger, read_only=True) as ledger:
             yield from (("problem", f"the ledger: {problem}") for problem in ledger.verify())
             yield from _ledger_findings(ledger, record)
-            yield from _evidence_on_disk(ledger, store, record)
-            yield from _rows_beside(file, record)
+            yield from _found(evidence_on_disk(ledger, store, record))
+            yield from _found([rows_beside(file, record)])
             yield from _rebuilt_findings(project, ledger, store, record)
     except LedgerError as error:
         yield "problem", f"the ledger cannot be read: {error}"
@@ -89,7 +89,7 @@ def _findings(project: Project, store: EvidenceStore, file: UPath, record: dict[
         yield "problem", str(error)
     except (KeyError, TypeError, AttributeError, StopIteration) as error:
         yield "problem", f"the record lacks what it is rebuilt from: {type(error).__name__} {error}"
-    yield from _brought_tables(project, record)
+    yield from _found(brought_tables(project, record))
     if record.get("software") != software_versions():
         yield "note", f"the record was made with other software: {record.get('software')}"
 
@@ -107,32 +107,11 @@ def _ledger_findings(ledger: Ledger, record: dict[str, Any]) -> Iterator[tuple[s
             yield "problem", "the ledger does not hold the publication of this record"
 
 
-def _rows_beside(file: UPath, record: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    path = file.with_name(f"{file.stem}.rows.parquet")
-    try:
-        rows = read_parquet(path.read_bytes(), str(path))
-    except FileNotFoundError:
-        yield "problem", f"the row table {path.name} is missing"
-        return
-    if digest_frame(rows) != record["tables"]["rows"]:
-        yield "problem", f"the row table {path.name} is not the one that the record was made from"
-
-
-def _evidence_on_disk(ledger: Ledger, store: EvidenceStore, record: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Evidence that is still the newest must be on disk as it was published."""
-    study, population = record["study"], record["population"]["name"]
-    newest = ledger.newest_evidence_all()
-    for asset in MEASURING_RUNGS:
-        entry = newest.get((study, population, asset))
-        if entry is None or record["kind"] != "measurement":
-            continue
-        rows = store.read_evidence(asset, population, study)
-        if rows is None:
-            yield "problem", f"the evidence of {asset} is not on disk"
-        elif digest_frame(rows) != entry.digest:
-            yield "problem", f"the evidence of {asset} on disk is not what the ledger has as event {entry.seq}"
-        elif differences(asset, record["evidence"][asset], compact(rows)):
-            yield "note", f"the evidence of {asset} on disk is newer than this record"
+def _found(named: Iterable[OnDisk]) -> Iterator[tuple[str, str]]:
+    """What does not match, as problems and notes."""
+    for one in named:
+        if one.stands != "matches":
+            yield "problem" if one.refutes else "note", one.said
 
 
 def _rebuilt_findings(
@@ -226,17 +205,3 @@ def _row_tables(store: EvidenceStore, again: Evidence) -> Iterator[tuple[str, st
             store.get_table(digest)
         except DamagedEvidence as error:
             yield "problem", f"the row table {name} of {again.asset}: {error}"
-
-
-def _brought_tables(project: Project, record: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Brought tables may change after a record: the record stands for those of its digests."""
-    from calib_pipeline.errors import InputError
-    from calib_pipeline.tables.source import read_source
-
-    for name, shown in record.get("inputs", {}).get("paths", {}).items():
-        path = shown if "://" in shown or Path(shown).is_absolute() else str(project.root / shown)
-        try:
-            if read_source(path).digest != record["inputs"][name]:
-                yield "note", f"{shown} has changed since; the record rests on the kept copy of what it was"
-        except InputError:
-            yield "note", f"{shown} cannot be read any more; the record rests on the kept copy"

@@ -1,0 +1,79 @@
+"""What an event of the ledger says, as a sentence for people."""
+
+from __future__ import annotations
+
+from calib_pipeline.ledger.events import Event
+
+SHORT = 12
+READ_FOR = {
+    "ceiling": "to see how far people agree with each other (ceiling)",
+    "baselines": "to score the comparators (baselines)",
+}
+
+
+def sentence_of(event: Event) -> str:
+    """What an event says; digests by their first twelve characters."""
+    details = event.details
+    match event.event:
+        case "reserved":
+            return _reserved(event)
+        case "registered":
+            return _registered(event)
+        case "labels_ingested":
+            counted = f": {details['usable']} of {details['rows']} rows are usable" if "rows" in details else ""
+            return f"labels {_short(details.get('digest'))} of {event.study} arrived{counted}"
+        case "read":
+            purpose = str(details.get("purpose"))
+            diagnostic = " for a diagnostic record" if details.get("record") == "diagnostic" else ""
+            return f"labels were read for {event.study}{diagnostic}, {READ_FOR.get(purpose, f'for {purpose}')}"
+        case "opened":
+            return (
+                f"labels {_short(details.get('labels_digest'))} met the outputs {_short(details.get('scores_digest'))} "
+                f"of {event.study}: a {details.get('purpose')} of configuration {_short(event.config_digest)} under "
+                f"plan {_short(details.get('plan_digest'))}"
+            )
+        case "exported":
+            return f"labels left the pipeline, for {details.get('to')}"
+        case "fitted":
+            return f"declared to have shaped {_shaped(event)}: {details.get('reason')}"
+        case "retired":
+            return f"taken out of use: {details.get('reason')}"
+        case "evidence":
+            holds = "holds" if details.get("holds") else "does not hold"
+            return f"{details.get('asset')} of {event.study} {holds}, evidence {_short(details.get('digest'))}"
+        case "published":
+            claim = details.get("details", {}).get("claim")
+            return f"record {_short(details.get('record_id'))} of {event.study}" + (f": {claim}" if claim else "")
+    return ", ".join(f"{name} {value}" for name, value in details.items())
+
+
+def _reserved(event: Event) -> str:
+    details = event.details
+    left_out = f", {details['excluded']} spent items left out" if details.get("excluded") else ""
+    again = ", to measure again" if details.get("recheck") else ""
+    return (
+        f"generation {details.get('generation')} for {details.get('dimension')}: {details.get('size')} items of "
+        f"{details.get('population')} (version {_short(details.get('population_digest'))}), drawn with seed "
+        f"{details.get('seed')}{left_out}{again}"
+    )
+
+
+def _registered(event: Event) -> str:
+    details = event.details
+    scores = details.get("scores_digest")
+    outputs = f", its outputs {_short(scores)}" if scores else ", without outputs yet"
+    said = f"{event.study} is frozen: configuration {_short(event.config_digest)}{outputs}, plan "
+    said += _short(details.get("plan_digest"))
+    if details.get("role") == "fitted":
+        return f"{said}; it declares that the set shaped it"
+    return said if details.get("for_status") else f"{said}; it can earn no status"
+
+
+def _shaped(event: Event) -> str:
+    if event.study is not None:
+        return str(event.study)
+    return "every scorer" if event.config_digest is None else f"configuration {_short(event.config_digest)}"
+
+
+def _short(digest: object) -> str:
+    return str(digest)[:SHORT] if digest else "none"
