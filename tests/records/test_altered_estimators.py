@@ -64,8 +64,12 @@ def _numbers_of_conversations() -> World:
 
 
 def _a_poor_judge() -> World:
-    """Figures that do not clear their bars, each with the number of labels that would."""
+    """Figures that do not clear their bars, each with the number of labels that would; and one annotator who copies."""
     world = world_of(strata=STRATA)
+    first, second, *_ = dict.fromkeys(world.labels["annotator_id"])
+    said = world.labels[world.labels["annotator_id"] == first].set_index("item_id")["value"]
+    copies = world.labels["annotator_id"] == second
+    world.labels.loc[copies, "value"] = world.labels["item_id"][copies].map(said)
     world.study["reference"]["consensus"] = "single"
     world.scores["value"] = seen(np.random.default_rng(2), "binary", world.truth, 0.42)
     return world
@@ -164,6 +168,8 @@ def altered(value: Any) -> Any:
         parts = {part.name: getattr(value, part.name) for part in dataclasses.fields(value)}
         bent = {name: altered(part) for name, part in parts.items() if isinstance(part, float | np.ndarray)}
         bent |= {name: altered(part) for name, part in parts.items() if dataclasses.is_dataclass(part)}
+        several = {name: part for name, part in parts.items() if isinstance(part, tuple)}
+        bent |= {name: altered(part) for name, part in several.items() if all(map(dataclasses.is_dataclass, part))}
         return dataclasses.replace(value, **bent)
     return value
 
