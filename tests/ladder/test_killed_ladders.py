@@ -7,13 +7,13 @@ import re
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import dagster as dg
 import numpy as np
 import pytest
-import sqlalchemy
 from climbs import RUNGS, Folder
 from ladder_fixtures import labeled_world
 from made_up_project import POPULATION
@@ -21,13 +21,15 @@ from upath import UPath
 
 from calib_pipeline.evidence_store import read_parquet
 from calib_pipeline.ledger import Ledger
+from calib_pipeline.ledger.database import Database
+from calib_pipeline.ledger.journal import Journal
 from calib_pipeline.records.archive import readable_record
 
 pytestmark = pytest.mark.slow
 
 PARTS = 4
 HASH_OR_TIME = re.compile(r"[0-9a-f]{64}|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.+]+")
-INSTANTS = 5
+INSTANTS = 17
 """Random kills a part: with the boundaries over a hundred in all."""
 
 
@@ -59,18 +61,20 @@ def at_each_boundary(do: Callable[[int], object]) -> None:
         count += 1
         do(count)
 
-    replace = Path.replace
+    replace, write = Path.replace, Database.writing
 
     def replaced(path: Path, target: Path) -> Path:
         boundary()
         return replace(path, target)
 
-    def committed(connection: sqlalchemy.Connection) -> None:
-        if "ledger_begin" in connection.get_execution_options():
+    @contextmanager
+    def writing(database: Database) -> Iterator[Journal]:
+        with write(database) as journal:
+            yield journal
             boundary()
 
     Path.replace = replaced  # type: ignore[method-assign, assignment]
-    sqlalchemy.event.listen(sqlalchemy.Engine, "commit", committed)
+    Database.writing = writing  # type: ignore[method-assign]
 
 
 def new_project(root: Path) -> Path:
@@ -136,7 +140,7 @@ def climbs_again(root: Path, said: str) -> None:
 @pytest.mark.parametrize("part", range(PARTS))
 def test_a_ladder_that_is_killed_at_a_boundary(part: int, undisturbed: tuple[str, int, float], tmp_path: Path) -> None:
     said, boundaries, _ = undisturbed
-    assert boundaries > 40
+    assert boundaries > 30
     for boundary in range(1 + part, boundaries + 1, PARTS):
         root = new_project(tmp_path / str(boundary))
         assert os.WTERMSIG(climbed_in_a_child(root, lambda boundary=boundary: die_at(boundary))) == signal.SIGKILL
