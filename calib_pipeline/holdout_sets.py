@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from calib_pipeline.chain import Declared
 from calib_pipeline.cohorts import strata_by_cohort
-from calib_pipeline.errors import InputError
+from calib_pipeline.errors import InputError, Unreadable
 from calib_pipeline.evidence.holdout_reservation import HoldoutFacts
 from calib_pipeline.evidence_store import EvidenceStore
 from calib_pipeline.ledger import HoldoutSet, Ledger, Registration, ReservedItem, SetDraw, SpentItems
@@ -143,10 +144,12 @@ class HoldoutSets:
         Raises
         ------
         InputError
-            When every item is spent.
+            When every item is spent, or the table of scores contradicts itself on the newest set.
         """
         study, manifest = self._project.studies[cell.study], self._tables.manifest(cell.population)
         current = self._ledger.current_set(study.dimension, cell.population)
+        if current is not None:
+            self._refuse_contradictory_outputs(study, current)
         generation = 1 if current is None else current.generation + 1
         spent, spent_ids = self._spent(cell, current)
         frame = manifest.frame
@@ -217,6 +220,12 @@ class HoldoutSets:
             if spent.holds(item, content)
         }
         return spent, ids
+
+    def _refuse_contradictory_outputs(self, study: Study, newest: HoldoutSet) -> None:
+        """Such a table is to be mended: it names no other configuration, which would need other items."""
+        if study.data.scores is not None:
+            with suppress(Unreadable):
+                self._tables.scores(study, newest.population, {item.item_id for item in newest.items})
 
     def _drawn_before(self, manifest: Manifest, spent: SpentItems) -> dict[str, SpentItems]:
         """What the other populations held from which spent items of this one were drawn, by name."""

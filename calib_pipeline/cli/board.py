@@ -37,12 +37,13 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     from calib_pipeline.cli.status import read_statuses
     from calib_pipeline.cli.validate import say_blocked, say_faults
     from calib_pipeline.evidence_store import write_atomically
-    from calib_pipeline.status.standing import open_ledger
+    from calib_pipeline.status.standing import open_ledger, refuse_broken_ledger
 
     project = open_project(arguments.project)
     target = Path(arguments.output).absolute() if arguments.output else project.root / DEFAULT
     if arguments.output:
         _refuse_unwritable(target)
+    refuse_broken_ledger(project)
     statuses = read_statuses(project, [Cell(*cell) for cell in project.cells()])
     ledger, head = open_ledger(project), None
     if ledger is not None:

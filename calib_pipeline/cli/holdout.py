@@ -210,9 +210,13 @@ def run_verify(arguments: argparse.Namespace, console: Console) -> int:
 
 def run_anchor(arguments: argparse.Namespace, console: Console) -> int:
     """Print the ledger's head as a line to keep elsewhere."""
-    ledger = _reader(_project(arguments))
+    from calib_pipeline.status.standing import refuse_broken_ledger
+
+    project = _project(arguments)
+    ledger = _reader(project)
     if ledger is None:
         raise InputError("there is no ledger yet, so nothing to anchor", todo="`calib run` makes it")
+    refuse_broken_ledger(project)
     with closing(ledger):
         anchor = ledger.anchor()
     console.json(asdict(anchor) | {"line": anchor.line})

@@ -38,9 +38,11 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     from calib_pipeline.cli.project_folder import one_cell, open_project
     from calib_pipeline.cli.status import code_of, read_statuses
     from calib_pipeline.status.comparison import comparison_of
+    from calib_pipeline.status.standing import refuse_broken_ledger
 
     project = open_project(arguments.project)
     cell = one_cell(project, arguments.study, arguments.population)
+    refuse_broken_ledger(project)
     [status] = read_statuses(project, [cell])
     console.json(evidence_json(project, status))
     evidence: EvidenceByAsset = status.standing.rows

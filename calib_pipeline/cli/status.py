@@ -39,9 +39,11 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     """Print the status of the asked-for cells."""
     from calib_pipeline.cli.project_folder import asked_cells, open_project
     from calib_pipeline.cli.validate import say_blocked, say_faults
+    from calib_pipeline.status.standing import refuse_broken_ledger
 
     project = open_project(arguments.project)
     cells = asked_cells(project, arguments.study, arguments.population)
+    refuse_broken_ledger(project)
     statuses = read_statuses(project, cells)
     console.json([status.as_json() for status in statuses])
     print_statuses(statuses, console)

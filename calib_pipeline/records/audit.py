@@ -22,6 +22,7 @@ from calib_pipeline.records.on_disk import (
     row_tables,
     rows_beside,
 )
+from calib_pipeline.records.set_state import state_problem
 from calib_pipeline.table_cache import TableCache
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def _audit(
         *brought_tables(project, record),
         *(_declared_now(project, ledger, record) if known else ()),
     )
-    state = _state_problem(project, ledger, record) if known else f"the ledger holds no set {held}"
+    state = state_problem(ledger, record) if known else f"the ledger holds no set {held}"
     problems = [f"the ledger: {problem}" for problem in ledger.verify()]
     problems += [one.said for one in named if one.refutes] + ([state] if state else [])
     return Audit(
@@ -221,21 +222,6 @@ def _declared_now(project: Project, ledger: Ledger, record: Mapping[str, Any]) -
             yield OnDisk(what, then[part], "changed", said)
         else:
             yield OnDisk(what, then[part], "matches")
-
-
-def _state_problem(project: Project, ledger: Ledger, record: Mapping[str, Any]) -> str | None:
-    """Why the set no longer is what the record says, which a later declaration can bring about."""
-    if record["kind"] != "measurement":
-        return None
-    state = ledger.state(
-        record["holdout"]["set"],
-        study=record["study"],
-        config_digest=record["scorer"]["digest"],
-        plan_digest=record["plan"]["digest"],
-    )
-    if state.state == record["holdout"]["state"]:
-        return None
-    return f"the set was {record['holdout']['state']} for this configuration, and is {state.state} now: {state.why}"
 
 
 def _answers(told: list[AuditedEvent], record: Mapping[str, Any], opening: Event | None) -> Iterator[str]:

@@ -20,6 +20,7 @@ from calib_pipeline.records.archive import RecordArchive, parsed_record, softwar
 from calib_pipeline.records.on_disk import OnDisk, brought_tables, evidence_on_disk, rows_beside
 from calib_pipeline.records.publication import differences
 from calib_pipeline.records.record import Sources, address, build_record, compact
+from calib_pipeline.records.set_state import state_problem
 from calib_pipeline.sampling import draw_holdout
 
 if TYPE_CHECKING:
@@ -105,6 +106,9 @@ def _ledger_findings(ledger: Ledger, record: dict[str, Any]) -> Iterator[tuple[s
         published = {entry.record_id for entry in ledger.published(record["study"], record["population"]["name"])}
         if record["record_id"] not in published:
             yield "problem", "the ledger does not hold the publication of this record"
+        state = state_problem(ledger, record)
+        if state is not None:
+            yield "problem", state
 
 
 def _found(named: Iterable[OnDisk]) -> Iterator[tuple[str, str]]:

@@ -44,6 +44,9 @@ def before_next_run(ladder: Ladder | None, cell: Cell, records: Iterable[Mapping
         event, held = found
         study = ladder.project.studies[cell.study]
         declared = ladder.sets.declared_on(study, cell.population, held)
+        serving = ladder.sets.serving(cell)
+        if serving is not None and ladder.sets.state(study, serving).state == "measured":
+            return None
         changed = list(_changed(event, held, declared, [record for record in records if record is not None]))
         if not changed:
             return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -87,6 +88,26 @@ def open_ledger(project: Project) -> Ledger | None:
         return Ledger.open(project.ledger, read_only=True)
     except NoLedgerYet:
         return None
+
+
+def refuse_broken_ledger(project: Project) -> None:
+    """Nothing is told from a ledger that was edited.
+
+    Raises
+    ------
+    LedgerError
+        When it does not verify, with the first problem.
+    """
+    ledger = open_ledger(project)
+    if ledger is None:
+        return
+    with closing(ledger):
+        problems = ledger.verify()
+    if problems:
+        raise LedgerError(
+            f"{problems[0]}: nothing that rests on this ledger can be told. Restore it from a copy; `calib holdout "
+            "verify` lists every problem"
+        )
 
 
 def open_ladder(project: Project) -> Ladder | None:

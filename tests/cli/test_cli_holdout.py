@@ -359,3 +359,24 @@ def test_labels_do_not_leave_for_a_file_that_cannot_be_written(calib, own_copy, 
     assert "name another" in said.err.casefold()
     assert events(calib, own_copy) == before
     assert list(tmp_path.glob(".*")) == []
+
+
+def test_nothing_is_told_from_a_ledger_that_was_edited(calib, own_copy):
+    with sqlite3.connect(own_copy / ".calib" / "ledger.db") as database:
+        database.execute("drop trigger events_are_never_updated")
+        database.execute("update events set actor = 'bob' where event = 'opened'")
+    for call in (("status",), ("show", GOOD, POPULATION), ("board",), ("holdout", "anchor")):
+        said = calib(*call, "--project", own_copy)
+        assert (said.code, said.out) == (1, ""), call
+        assert "was edited" in said.err and "calib holdout verify" in said.err
+
+
+def test_a_record_whose_set_was_declared_to_shape_its_scorer_does_not_verify(calib, own_copy):
+    records = json.loads(calib("record", "list", "--project", own_copy, "--json").out)
+    [record] = [one for one in records if one["study"] == GOOD]
+    assert calib("record", "verify", record["record_id"], "--project", own_copy).code == 0
+    told = ("--study", GOOD, "--reason", "the prompt was chosen on it")
+    assert calib("holdout", "mark-fitted", SET, *told, "--project", own_copy).code == 0
+    said = calib("record", "verify", record["record_id"], "--project", own_copy)
+    assert said.code == 1
+    assert "is fitted now" in said.err

@@ -150,3 +150,15 @@ def test_a_set_that_nobody_read_is_drawn_again_where_another_size_is_asked_for(d
     calib("run", "--study", ALONE, "--project", declared)
     sets = json.loads(calib("holdout", "list", "--project", declared, "--json").out)
     assert [(one["generation"], one["size"]) for one in sets] == [(1, RESERVED), (2, 130)]
+
+
+def test_a_change_that_was_put_back_is_no_change(own_copy, calib, quick_dagster):
+    path = own_copy / "studies" / f"{GOOD}.yaml"
+    declared = path.read_text(encoding="utf-8")
+    study = yaml.safe_load(declared)
+    study["scorer"]["config"] = {**study["scorer"].get("config", {}), "prompt": "another"}
+    path.write_text(yaml.safe_dump(study, sort_keys=False), encoding="utf-8")
+    calib("run", "--study", GOOD, "--project", own_copy)
+    path.write_text(declared, encoding="utf-8")
+    assert calib("run", "--study", GOOD, "--project", own_copy).code == 0
+    assert "before the next run" not in calib("status", "--study", GOOD, "--project", own_copy).out

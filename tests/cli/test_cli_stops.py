@@ -101,3 +101,21 @@ def test_before_there_are_labels_it_is_said_how_many_people_label_what(declared,
     assert "named ones by 2 independent annotators each" in said and f"bring {LABELS}, and run " in said
     shown = calib("show", GOOD, POPULATION, "--project", declared).out
     assert "Named items that need 2 independent annotators (" in shown
+
+
+def test_outputs_that_contradict_each_other_are_mended_and_draw_no_other_set(calib, own_copy, quick_dagster):
+    table = own_copy / "data" / POPULATION / "scores.csv"
+    rows = table.read_text(encoding="utf-8").splitlines()
+    [held] = json.loads(calib("holdout", "list", "--project", own_copy, "--json").out)
+    reserved = {
+        line.split(",")[0]
+        for line in (own_copy / "data" / POPULATION / "annotations.csv").read_text(encoding="utf-8").splitlines()[1:]
+    }
+    header, twice = rows[0].split(","), next(row for row in rows[1:] if row.split(",")[0] in reserved).split(",")
+    place = header.index("value")
+    twice[place] = next(row.split(",")[place] for row in rows[1:] if row.split(",")[place] not in ("", twice[place]))
+    table.write_text("\n".join([*rows, ",".join(twice)]) + "\n", encoding="utf-8")
+    said = calib("run", "--study", GOOD, "--project", own_copy)
+    assert said.code == 2, said
+    assert "scores.csv" in said.err and "different output" in said.err
+    assert json.loads(calib("holdout", "list", "--project", own_copy, "--json").out) == [held]
