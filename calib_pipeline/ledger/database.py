@@ -79,7 +79,7 @@ class Database:
                     _create_schema(connection, self._backend)
                     return
                 versions = _versions(connection, found)
-        if not set(tables.metadata.tables) <= found:
+        if not found.issuperset(tables.REQUIRED):
             raise LedgerError(
                 f"{shown} is a database, but no ledger: it holds {', '.join(sorted(found))}. {self._backend.elsewhere}"
             )
@@ -90,6 +90,21 @@ class Database:
                 f"the ledger {shown} has schema version {versions[0]} and this program knows {tables.SCHEMA_VERSION}; "
                 "use a newer calib-pipeline"
             )
+        if versions[0] < tables.SCHEMA_VERSION:
+            self._upgrade(versions[0])
+
+    def _upgrade(self, version: int) -> None:
+        if self.read_only:
+            raise LedgerError(
+                f"the ledger {self._backend.shown} has schema version {version}, which this program brings to "
+                f"{tables.SCHEMA_VERSION} when it opens it for writing; do so once, with `calib run`"
+            )
+        from calib_pipeline.ledger import migration
+
+        with self._backend.writing(self._engine) as connection:
+            [now] = _versions(connection, _table_names(connection))
+            if now < tables.SCHEMA_VERSION:
+                migration.upgrade(connection, now)
 
     @contextmanager
     def _faults_in_words(self, committing: Callable[[], bool] = lambda: False) -> Iterator[None]:
@@ -131,12 +146,11 @@ def _table_names(connection: Connection) -> set[str]:
 
 def _versions(connection: Connection, found: set[str]) -> list[int]:
     """The rows that say of which version the schema is; one, where it is a ledger that nobody changed."""
-    return (
-        list(connection.scalars(select(tables.meta.c.schema_version))) if set(tables.metadata.tables) <= found else []
-    )
+    return list(connection.scalars(select(tables.meta.c.schema_version))) if found.issuperset(tables.REQUIRED) else []
 
 
 def _create_schema(connection: Connection, backend: Backend) -> None:
     tables.metadata.create_all(connection, checkfirst=False)
     backend.create_triggers(connection)
     connection.execute(insert(tables.meta), {"schema_version": tables.SCHEMA_VERSION})
+    connection.execute(insert(tables.stamp), {"version_num": tables.revision(tables.SCHEMA_VERSION)})

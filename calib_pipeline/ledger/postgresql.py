@@ -154,10 +154,10 @@ def _sentence(fault: BaseException, said: str, committing: bool) -> str:
     for beginning, sentence in _BY_STATE.items():
         if state.startswith(beginning):
             return sentence.format(seconds=backend.BUSY_SECONDS)
-    for fragment, sentence in _BY_TEXT.items():
-        if fragment in said:
-            return sentence
-    if said.startswith(_UNREACHABLE):
+    if said.startswith(_REFUSED):
+        for fragment, sentence in _BY_TEXT.items():
+            if fragment in said:
+                return sentence
         return "cannot be reached; nothing was written. See that its server runs, and that host and port are right"
     if state.startswith(("57P", "08")) or any(fragment in said for fragment in _BROKEN_OFF):
         if committing:
@@ -197,7 +197,7 @@ _BY_TEXT = {
 }
 """What is said where a connection is refused, which comes without an SQLSTATE."""
 
-_UNREACHABLE = ("connection failed", "connection is bad", "connection timeout", "failed to resolve")
+_REFUSED = ("connection failed", "connection is bad", "connection timeout", "failed to resolve")
 _BROKEN_OFF = ("connection is closed", "connection is lost", "closed the connection", "consuming input failed")
 
 _TRIGGERS_THAT_STAND = """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Boolean, Column, Index, Integer, MetaData, String, Table, Text
+from sqlalchemy import Boolean, Column, Index, Integer, MetaData, PrimaryKeyConstraint, String, Table, Text
 
 SCHEMA_VERSION = 1
 
@@ -44,3 +44,19 @@ holdout_items = Table(
 )
 
 meta = Table("meta", metadata, Column("schema_version", Integer, nullable=False))
+
+REQUIRED = frozenset(metadata.tables)
+"""What makes a database a ledger."""
+
+stamp = Table(
+    "ledger_alembic_version",
+    metadata,
+    Column("version_num", String(32), nullable=False),
+    PrimaryKeyConstraint("version_num", name="ledger_alembic_version_pkc"),
+)
+"""Where Alembic keeps the version; `meta` is what decides. Dagster keeps a table ``alembic_version`` of its own."""
+
+
+def revision(version: int) -> str:
+    """What Alembic calls a version of the schema."""
+    return f"{version:04d}"
