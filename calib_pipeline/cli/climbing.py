@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 PRELOADED = (
     "calib_pipeline.dagster_side.climbing",
+    "calib_pipeline.ledger.sqlite",
     "calib_pipeline.ledger.database",
     "calib_pipeline.status.cell_status",
     "calib_pipeline.tables.annotations",
