@@ -30,6 +30,7 @@ T = TypeVar("T")
 
 PRELOADED = (
     "calib_pipeline.dagster_side.climbing",
+    "calib_pipeline.ledger.sqlite",
     "calib_pipeline.ledger.database",
     "calib_pipeline.status.cell_status",
     "calib_pipeline.tables.annotations",
