@@ -154,6 +154,7 @@ def say_record(record: Mapping[str, Any], console: Console) -> None:
         "held-out set": f"{holdout['set']}, {holdout['state']}, held out by {holdout['held_out_by']}",
         "prior access": holdout["prior_access"] or "none declared",
         "attempts before": f"{holdout['earlier_attempts']:g}",
+        "used before": uses_words(holdout.get("uses_before")),
         "ledger head": holdout["ledger_head"] or "none",
         "intervals resample": record["interval"]["resamples"],
         "intervals leave out": record["interval"]["leaves_out"],
@@ -165,6 +166,16 @@ def say_record(record: Mapping[str, Any], console: Console) -> None:
     if comparison is not None:
         say_comparison(comparison, headline_of(evidence, record["headline"].get("statistic", "")), console)
     say_evidence("threshold_check", record["decision"], console)
+
+
+def uses_words(uses: Mapping[str, Any] | None) -> str:
+    """What the set had been used for before the opening; older records do not say."""
+    if uses is None:
+        return "not stated by this record"
+    return (
+        f"{uses['configurations_measured']} configurations measured, labels read {uses['reads']} times, opened "
+        f"{uses['age_days']:g} days after the reservation"
+    )
 
 
 def _archive(arguments: argparse.Namespace) -> RecordArchive:
