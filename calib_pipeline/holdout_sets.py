@@ -10,7 +10,7 @@ from calib_pipeline.cohorts import strata_by_cohort
 from calib_pipeline.errors import InputError, Unreadable
 from calib_pipeline.evidence.holdout_reservation import HoldoutFacts
 from calib_pipeline.evidence_store import EvidenceStore
-from calib_pipeline.ledger import HoldoutSet, Ledger, Registration, ReservedItem, SetDraw, SpentItems
+from calib_pipeline.ledger import HoldoutSet, Ledger, Limits, Registration, ReservedItem, SetDraw, SpentItems
 from calib_pipeline.sampling import draw_holdout
 
 if TYPE_CHECKING:
@@ -59,6 +59,28 @@ class HoldoutSets:
         if (cell, head) not in self._serving:
             self._serving[cell, head] = self._found_serving(cell)
         return self._serving[cell, head]
+
+    def for_run(self, cell: Cell, *, run_id: str | None, recheck: bool) -> HoldoutSet:
+        """The set of a run: the one that serves the study, else the next generation, which is drawn.
+
+        A re-check measures again what was measured, on a set that nobody has looked at. It also leaves a set that is
+        past its limits, and nothing else does: such a set is retired, so that none of its items is drawn again.
+
+        Raises
+        ------
+        InputError
+            When every item is spent.
+        """
+        study, held = self._project.studies[cell.study], self.serving(cell)
+        if held is None:
+            return self.draw(cell, run_id=run_id, recheck=recheck)
+        if not recheck:
+            return held
+        past = self.why_past(study, held)
+        if past is not None:
+            self._ledger.retire(held.holdout_id, past, run_id=run_id)
+            return self.draw(cell, run_id=run_id, recheck=False)
+        return self.draw(cell, run_id=run_id, recheck=True) if self.state(study, held).state == "measured" else held
 
     def _found_serving(self, cell: Cell) -> HoldoutSet | None:
         study, manifest = self._project.studies[cell.study], self._tables.manifest(cell.population)
@@ -126,17 +148,25 @@ class HoldoutSets:
             role=study.holdout.role,
         )
 
-    def facts(self, study: Study, held: HoldoutSet) -> HoldoutFacts:
-        """What the ledger says of a set for a study."""
+    def facts(self, study: Study, held: HoldoutSet, opening: str | None = None) -> HoldoutFacts:
+        """What the ledger says of a set for a study, as of the opening with a hash where there is one."""
         state = self.state(study, held)
         reused = state.state == "reused"
+        mine = self._registration(study, held, held.population)
         return HoldoutFacts(
             holdout_id=held.holdout_id,
             generation=held.generation,
             registered=not reused,
             why_not=state.why if reused else None,
-            spent=len(self._ledger.spent_in(held.holdout_id, self._registration(study, held, held.population))),
+            spent=len(self._ledger.spent_in(held.holdout_id, mine)),
+            allowance=self._ledger.allowance(held.holdout_id, mine.config_digest, limits_of(study), opening),
+            uses=self._ledger.uses(held.holdout_id, opening),
         )
+
+    def why_past(self, study: Study, held: HoldoutSet) -> str | None:
+        """Why the declared limits keep a study from opening a set; None where they do not, or it has measured on it."""
+        mine = self._registration(study, held, held.population)
+        return self._ledger.allowance(held.holdout_id, mine.config_digest, limits_of(study)).why_not
 
     def draw(self, cell: Cell, *, run_id: str | None, recheck: bool) -> HoldoutSet:
         """Reserve the next generation from the items that are not spent for any study on the dimension.
@@ -265,6 +295,11 @@ class HoldoutSets:
             return self._tables.scores(study, population, {item.item_id for item in held.items}).rows_digest
         except InputError:
             return None
+
+
+def limits_of(study: Study) -> Limits:
+    """How much a study lets one set be used."""
+    return Limits(study.holdout.max_measurements, study.holdout.max_age_days)
 
 
 def reserved_since(ledger: Ledger, held: HoldoutSet) -> dict[str, str]:

@@ -20,7 +20,7 @@ from calib_pipeline.evidence.human_ceiling import human_ceiling
 from calib_pipeline.evidence.scorer_agreement import FEWEST_USABLE_PAIRS, Opening, readiness, scorer_agreement
 from calib_pipeline.evidence.threshold_check import threshold_check
 from calib_pipeline.evidence_store import EvidenceStore
-from calib_pipeline.holdout_sets import HoldoutSets, drawn_of, reserved_since
+from calib_pipeline.holdout_sets import HoldoutSets, drawn_of, limits_of, reserved_since
 from calib_pipeline.ledger import HoldoutSet, Ledger, LedgerError
 from calib_pipeline.ledger import Opening as LedgerOpening
 from calib_pipeline.records.archive import RecordArchive, lost_openings
@@ -92,9 +92,7 @@ class Ladder:
         study = self._study(cell)
         self._tables.refuse_unusable(study, cell.population)
         self._refuse_a_broken_history()
-        held = self.sets.serving(cell)
-        if held is None or self._due_for_another(study, held):
-            held = self._draw(cell)
+        held = self.sets.for_run(cell, run_id=self.run_id or None, recheck=self._recheck)
         self.ledger.register(held.holdout_id, self.sets.registrations(cell, held), run_id=self.run_id or None)
         declared, facts = self._declared_on(cell, held), self.sets.facts(study, held)
         return self._stored_tables(
@@ -220,7 +218,7 @@ class Ladder:
         Its reads and its opening are events of the ledger, and it does not count among the attempts.
         """
         study = self._study(cell)
-        held = self.sets.serving(cell) or self._draw(cell)
+        held = self.sets.serving(cell) or self.sets.draw(cell, run_id=self.run_id or None, recheck=self._recheck)
         self.ledger.register(held.holdout_id, self.sets.registrations(cell, held), run_id=self.run_id or None)
         declared = self._declared_on(cell, held)
         labels = self._labels(cell, {item.item_id for item in held.items})
@@ -337,13 +335,6 @@ class Ladder:
                 "every problem)"
             )
 
-    def _due_for_another(self, study: Study, held: HoldoutSet) -> bool:
-        """Whether this run re-checks a measurement: that takes a set that nobody has looked at."""
-        return self._recheck and self.sets.state(study, held).state == "measured"
-
-    def _draw(self, cell: Cell) -> HoldoutSet:
-        return self.sets.draw(cell, run_id=self.run_id or None, recheck=self._recheck)
-
     def _held(self, reservation: pd.DataFrame) -> HoldoutSet:
         holdout_id = fact(reservation, "holdout_set")
         assert holdout_id is not None
@@ -392,6 +383,7 @@ class Ladder:
                 labels_digest,
                 declared.scores_digest or "",
                 purpose,
+                limits_of(study),
             ),
             self.sets.registrations(cell, held),
             run_id=self.run_id or None,
@@ -429,7 +421,7 @@ class Ladder:
         return Given(
             declared=declared,
             drawn=drawn_of(held),
-            facts=self.sets.facts(study, held),
+            facts=self.sets.facts(study, held, None if opening is None else opening.head),
             labels=labels,
             labels_file=labels.file_digest,
             provenance=label_provenance(study, labels.frame, reserved_since(self.ledger, held)),

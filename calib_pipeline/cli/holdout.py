@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from calib_pipeline.ledger import Ledger
     from calib_pipeline.ledger.anchors import Anchor
+    from calib_pipeline.ledger.events import Event
     from calib_pipeline.ledger.sets import SetHeader
     from calib_pipeline.studies.project import Project
 
@@ -45,7 +47,7 @@ def add(commands: Any, everywhere: argparse.ArgumentParser) -> None:
         return added
 
     action("list", "every set that was reserved", run_list)
-    log = action("log", "the events, oldest first", run_log)
+    log = action("log", "the events, oldest first, each in a sentence, with the day of its set's life", run_log)
     log.add_argument("set", metavar="SET", nargs="?", help="this set only")
     log.add_argument("--study", metavar="S", help="this study only")
     state = action("state", "what each set is for each study, and why", run_state)
@@ -118,10 +120,12 @@ def run_log(arguments: argparse.Namespace, console: Console) -> int:
     project = _project(arguments)
     ledger = _reader(project)
     events = []
+    reserved: dict[str, str] = {}
     if ledger is not None:
         with closing(ledger):
             _known(ledger, arguments.set)
             _known_in_log(arguments.study, project, ledger)
+            reserved = {header.holdout_id: header.reserved_at for header in ledger.sets()}
             events = ledger.events(arguments.set, arguments.study)
     elif arguments.set is not None:
         raise _unknown_set(arguments.set, [])
@@ -131,23 +135,23 @@ def run_log(arguments: argparse.Namespace, console: Console) -> int:
     if not events:
         console.result("no event yet")
         return REACHED
-    console.table(
-        ("seq", "at", "event", "set", "study", "configuration", "actor", "details"),
-        [
-            (
-                str(event.seq),
-                event.at[:19],
-                event.event,
-                event.holdout_id or "",
-                event.study or "",
-                (event.config_digest or "")[:SHORT],
-                event.actor,
-                _details(event.details),
-            )
-            for event in events
-        ],
-    )
+    header = ("seq", "at", "day", "event", "set", "study", "configuration", "actor", "details")
+    console.table(header, list(log_lines(events, reserved)))
     return REACHED
+
+
+def log_lines(events: Sequence[Event], reserved: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
+    """A line an event, with the day of its set's life; ``reserved`` is when each set was reserved, by its id."""
+    from calib_pipeline.ledger.sentences import sentence_of
+
+    for event in events:
+        since = reserved.get(event.holdout_id or "")
+        day = "" if since is None else str((datetime.fromisoformat(event.at) - datetime.fromisoformat(since)).days)
+        at, config = event.at[:19].replace("T", " "), (event.config_digest or "")[:SHORT]
+        said = sentence_of(event)
+        yield (
+            str(event.seq), at, day, event.event, event.holdout_id or "", event.study or "", config, event.actor, said,
+        )  # fmt: skip
 
 
 def run_state(arguments: argparse.Namespace, console: Console) -> int:
@@ -411,11 +415,3 @@ def _unknown_set(holdout_id: str, names: Sequence[str]) -> InputError:
     from calib_pipeline.cli.project_folder import unknown
 
     return unknown("held-out set", holdout_id, names)
-
-
-def _details(details: dict[str, Any]) -> str:
-    def short(value: Any) -> str:
-        text = str(value)
-        return text[:SHORT] if len(text) == 64 else text
-
-    return ", ".join(f"{name} {short(value)}" for name, value in details.items() if value not in (None, [], {}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +13,13 @@ from calib_pipeline.cli.exit_codes import FAULT, REACHED
 from calib_pipeline.errors import InputError, MachineFault
 
 if TYPE_CHECKING:
+    from calib_pipeline.ledger import Publication
     from calib_pipeline.records.archive import RecordArchive
+    from calib_pipeline.records.history import PlacedRecord
     from calib_pipeline.studies.project import Project
 
 SHORT = 12
+HISTORY_COLUMNS = ("set", "generation", "status then", "place")
 
 
 def add(commands: Any, everywhere: argparse.ArgumentParser) -> None:
@@ -26,9 +30,14 @@ def add(commands: Any, everywhere: argparse.ArgumentParser) -> None:
         help="list, show and verify records",
         description="The published and diagnostic records of the project.",
     )
-    parser.set_defaults(command=run_list)
+    parser.set_defaults(command=run_list, history=False)
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    listing = actions.add_parser("list", parents=[everywhere], help="every record, oldest first")
+    listing = actions.add_parser("list", parents=[everywhere], help="the current records, or all of them")
+    listing.description = (
+        "The current record of each study and population, oldest first; with --history also those that it superseded. "
+        "A diagnostic record supersedes no measurement. --json always lists every record, with its place."
+    )
+    listing.add_argument("--history", action="store_true", help="also what was superseded, and by which record")
     listing.set_defaults(command=run_list)
     showing = actions.add_parser("show", parents=[everywhere], help="one record")
     showing.add_argument("id", metavar="ID", help="a record's id, or its beginning")
@@ -45,28 +54,62 @@ def add(commands: Any, everywhere: argparse.ArgumentParser) -> None:
 
 
 def run_list(arguments: argparse.Namespace, console: Console) -> int:
-    """Print every record, and say which files are damaged."""
+    """Print the current records, with --history every one in its place, and say which files are damaged."""
     from calib_pipeline.records.archive import damaged_records
+    from calib_pipeline.records.history import placed_records
     from calib_pipeline.status.figures import headline_of
 
-    archive = _archive(arguments)
-    entries = archive.entries()
-    console.json([asdict(entry) for entry in entries])
+    project = _project(arguments)
+    archive = _archive_of(project)
+    placed = placed_records(archive, _publications(project))
+    console.json([as_json(one) for one in placed])
+    current = [one for one in placed if one.superseded_by is None]
     lines = []
-    for entry in entries:
-        record = archive.read(entry.record_id)
+    for one in placed if arguments.history else current:
+        record = archive.read(one.entry.record_id)
         headline = None if record is None else headline_of(record["evidence"], record["headline"].get("statistic", ""))
-        said = [entry.claim] + ([] if headline is None else [f"read it with {headline.table_words}"])
-        cells = (entry.record_id[:SHORT], entry.study, entry.population, entry.kind, entry.published_at)
-        lines.append((cells, said))
+        said = [one.entry.claim] + ([] if headline is None else [f"read it with {headline.table_words}"])
+        lines.append((_cells(one, history=arguments.history), said))
     if lines:
-        console.lines_with_notes(("record", "study", "population", "kind", "published"), lines)
+        columns = ("record", "study", "population", "kind", "published")
+        console.lines_with_notes((*columns, *HISTORY_COLUMNS) if arguments.history else columns, lines)
     else:
         console.result("no record yet: `calib run` climbs the ladders")
+    if len(current) < len(placed) and not arguments.history:
+        console.result(
+            f"{len(placed) - len(current)} superseded: `calib record list --history` shows them in their place"
+        )
     damaged = damaged_records(archive)
     for sentence in damaged:
         console.say(f"problem: {sentence}")
     return FAULT if damaged else REACHED
+
+
+def as_json(one: PlacedRecord) -> dict[str, Any]:
+    """A record and its place, for programs."""
+    placed = asdict(one)
+    return {**placed.pop("entry"), **placed, "current": one.superseded_by is None}
+
+
+def _cells(one: PlacedRecord, *, history: bool) -> tuple[str, ...]:
+    entry = one.entry
+    cells = (entry.record_id[:SHORT], entry.study, entry.population, entry.kind, entry.published_at)
+    if not history:
+        return cells
+    place = "current" if one.superseded_by is None else f"superseded by {one.superseded_by[:SHORT]}"
+    generation = "" if one.generation is None else str(one.generation)
+    return (*cells, one.holdout_set, generation, one.status_then, place)
+
+
+def _publications(project: Project) -> list[Publication]:
+    """What the ledger says was published; nothing where there is no ledger."""
+    from calib_pipeline.status.standing import open_ledger
+
+    ledger = open_ledger(project)
+    if ledger is None:
+        return []
+    with closing(ledger):
+        return ledger.published()
 
 
 def run_show(arguments: argparse.Namespace, console: Console) -> int:
@@ -154,6 +197,7 @@ def say_record(record: Mapping[str, Any], console: Console) -> None:
         "held-out set": f"{holdout['set']}, {holdout['state']}, held out by {holdout['held_out_by']}",
         "prior access": holdout["prior_access"] or "none declared",
         "attempts before": f"{holdout['earlier_attempts']:g}",
+        "used before": uses_words(holdout.get("uses_before")),
         "ledger head": holdout["ledger_head"] or "none",
         "intervals resample": record["interval"]["resamples"],
         "intervals leave out": record["interval"]["leaves_out"],
@@ -167,10 +211,24 @@ def say_record(record: Mapping[str, Any], console: Console) -> None:
     say_evidence("threshold_check", record["decision"], console)
 
 
-def _archive(arguments: argparse.Namespace) -> RecordArchive:
+def uses_words(uses: Mapping[str, Any] | None) -> str:
+    """What the set had been used for before the opening; older records do not say."""
+    if uses is None:
+        return "not stated by this record"
+    return (
+        f"{uses['configurations_measured']} configurations measured, labels read {uses['reads']} times, opened "
+        f"{uses['age_days']:g} days after the reservation"
+    )
+
+
+def _project(arguments: argparse.Namespace) -> Project:
     from calib_pipeline.cli.project_folder import open_project
 
-    return _archive_of(open_project(arguments.project))
+    return open_project(arguments.project)
+
+
+def _archive(arguments: argparse.Namespace) -> RecordArchive:
+    return _archive_of(_project(arguments))
 
 
 def _archive_of(project: Project) -> RecordArchive:

@@ -6,11 +6,12 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from calib_pipeline.cli.console import Console
+from calib_pipeline.cli.console import INDENT, Console
 
 if TYPE_CHECKING:
     from calib_pipeline.status.cell_status import CellStatus
     from calib_pipeline.status.comparison import Comparison
+    from calib_pipeline.status.differences import Difference
     from calib_pipeline.status.figures import EvidenceByAsset, Headline
     from calib_pipeline.studies.project import Project
 
@@ -38,6 +39,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     from calib_pipeline.cli.project_folder import one_cell, open_project
     from calib_pipeline.cli.status import code_of, read_statuses
     from calib_pipeline.status.comparison import comparison_of
+    from calib_pipeline.status.differences import differences_of
     from calib_pipeline.status.standing import refuse_broken_ledger
 
     project = open_project(arguments.project)
@@ -50,6 +52,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         console.result("The figures are those of the diagnostic record.")
         evidence = diagnostic_evidence(project, status)
     say_standing(status, console)
+    say_differences(differences_of(project, status), console)
     comparison = comparison_of(evidence)
     if comparison is not None:
         say_comparison(comparison, status.headline, console)
@@ -104,6 +107,20 @@ def say_standing(status: CellStatus, console: Console) -> None:
         ("rung", "state", "why", "next"),
         [(rung.rung, rung.state, rung.reason or "", rung.next_step or "") for rung in status.rungs],
     )
+
+
+def say_differences(differences: Sequence[Difference], console: Console) -> None:
+    """What changed, from what to what, and the lines of texts that differ."""
+    if not differences:
+        return
+    console.result()
+    rows = [(one.part, one.before or "none", one.now or "none") for one in differences]
+    console.table(("what changed", "before", "now"), rows, title="Changed since it was measured")
+    for one in differences:
+        if one.lines:
+            console.result(f"{one.part}:")
+            for line in one.lines:
+                console.result(f"{INDENT}{line}")
 
 
 def say_comparison(comparison: Comparison, headline: Headline | None, console: Console) -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from calib_pipeline import __version__
 from calib_pipeline.dagster_side.gate_type import gate_type
+from calib_pipeline.dagster_side.holdout_lineage import holdout_metadata, observe_state
 from calib_pipeline.dagster_side.ladder_resource import LADDER
 from calib_pipeline.dagster_side.materialization import HOLDS, materialized
 from calib_pipeline.dagster_side.partitions import CELLS, cell_of_run
@@ -69,7 +70,10 @@ def _asset(compute: Compute, group: str, kinds: set[str], check_specs: list[dg.A
     def asset(context: dg.AssetExecutionContext, **rows: pd.DataFrame) -> dg.MaterializeResult:  # type: ignore[type-arg]
         ladder: Ladder = getattr(context.resources, LADDER)
         cell = cell_of_run(ladder.project, context)
-        return materialized(ladder, cell, compute(ladder, cell, **rows), context.log)
+        evidence = compute(ladder, cell, **rows)
+        held_out = holdout_metadata(ladder, cell, evidence.asset, evidence.rows)
+        observe_state(context, held_out, context.instance)
+        return materialized(evidence, held_out, context.log)
 
     return asset
 

@@ -11,6 +11,7 @@ from calib_pipeline.evidence.evidence import Evidence, EvidenceRows
 if TYPE_CHECKING:
     import pandas as pd
 
+    from calib_pipeline.ledger import Allowance, Uses
     from calib_pipeline.studies.study import Study
     from calib_pipeline.tables.tuning import TuningItems
 
@@ -23,7 +24,8 @@ class HoldoutFacts:
     """What the ledger says of a set for one configuration and plan.
 
     ``registered`` is whether both were registered before the set was first opened or read, ``why_not`` the event that
-    says otherwise, and ``spent`` the number of its items that are spent for the configuration.
+    says otherwise, and ``spent`` the number of its items that are spent for the configuration. ``allowance`` is what
+    the declared limits leave of it, and ``uses`` what it had been used for at the opening, None before there is one.
     """
 
     holdout_id: str
@@ -31,6 +33,8 @@ class HoldoutFacts:
     registered: bool
     why_not: str | None
     spent: int
+    allowance: Allowance | None = None
+    uses: Uses | None = None
 
 
 def holdout_reservation(
@@ -72,6 +76,8 @@ def holdout_reservation(
         note=facts.why_not,
     )
     rows.count("spent_items", facts.spent, bar=0)
+    if facts.allowance is not None:
+        _add_limits(rows, facts.holdout_id, facts.allowance)
     shaping = tuned_on.among(drawn)
     rows.count("tuning_items", len(shaping), bar=0, n=len(drawn), text=", ".join(shaping[:MOST_NAMED]) or None)
     rows.fact("sampling", SAMPLING)
@@ -93,6 +99,17 @@ def holdout_reservation(
         rows.count("stratum_named", named.get(stratum, 0), scope=stratum, n=reserved.get(stratum, 0))
     rows.table("reserved", drawn)
     return rows.build()
+
+
+def _add_limits(rows: EvidenceRows, holdout_id: str, allowance: Allowance) -> None:
+    """Whether the set is within its limits. What counts up while it is (measurements, days) is no evidence."""
+    limits, measured = allowance.limits, allowance.measured
+    if limits.max_measurements is not None:
+        said = "yes" if measured is None else "no"
+        rows.count("within_max_measurements", measured, scope=holdout_id, bar=limits.max_measurements, text=said)
+    if limits.max_age_days is not None:
+        said = "yes" if allowance.in_time else "no"
+        rows.count("within_max_age", None, scope=holdout_id, bar=limits.max_age_days, text=said, note=allowance.dates)
 
 
 def stamp(rows: EvidenceRows, digests: Mapping[str, str | None]) -> None:

@@ -11,14 +11,17 @@ from calib_pipeline.ledger.ledger import Ledger
 from calib_pipeline.ledger.openings import Opening, OpeningOutcome
 from calib_pipeline.ledger.sets import HoldoutSet, Registration, ReservedItem, SetDraw, SetHeader, SpentItems
 from calib_pipeline.ledger.states import SetState, Subject
+from calib_pipeline.ledger.uses import Allowance, Limits, Uses
 
 __all__ = [
     "GENESIS",
+    "Allowance",
     "Event",
     "EvidenceEntry",
     "HoldoutSet",
     "Ledger",
     "LedgerError",
+    "Limits",
     "NoLedgerYet",
     "Opening",
     "OpeningOutcome",
@@ -31,4 +34,5 @@ __all__ = [
     "SpentItems",
     "Subject",
     "UnknownSet",
+    "Uses",
 ]

@@ -14,6 +14,7 @@ from calib_pipeline.ledger.ladder_entries import EvidenceEntry, Publication
 from calib_pipeline.ledger.openings import Opening, OpeningOutcome
 from calib_pipeline.ledger.sets import HoldoutSet, Registration, ReservedItem, Role, SetDraw, SetHeader, SpentItems
 from calib_pipeline.ledger.states import SetState, Subject, state_of
+from calib_pipeline.ledger.uses import Allowance, Limits, Uses, allowance_of, uses_before
 from calib_pipeline.ledger.verification import problems_of
 
 if TYPE_CHECKING:
@@ -143,6 +144,23 @@ class Ledger:
         with self._database.reading() as journal:
             subject = Subject(study, config_digest, plan_digest, role)
             return state_of(journal.history(holdout_id), subject, journal.overlaps(holdout_id))
+
+    def uses(self, holdout_id: str, opening: str | None) -> Uses | None:
+        """What the set had been used for before the opening with a hash; None where the set has no such opening."""
+        with self._database.reading() as journal:
+            events = list(journal.events(holdout_id=holdout_id))
+            found = next((event for event in events if event.hash == opening), None)
+            return None if found is None else uses_before(events, found)
+
+    def allowance(self, holdout_id: str, config_digest: str, limits: Limits, opening: str | None = None) -> Allowance:
+        """What limits leave of the set for a configuration, as of the opening with a hash.
+
+        By default as of the configuration's own measurement; where it has none, as of now.
+        """
+        with self._database.reading() as journal:
+            history = journal.history(holdout_id)
+            found = next((event for event in history.of_kind("opened") if event.hash == opening), None)
+            return allowance_of(history, config_digest, limits, found)
 
     # What happens to a set
 

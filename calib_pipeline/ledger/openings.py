@@ -21,6 +21,7 @@ from calib_pipeline.ledger.states import (
     state_of,
 )
 from calib_pipeline.ledger.stored_values import check_choice, check_text
+from calib_pipeline.ledger.uses import NO_LIMITS, Limits, allowance_of
 
 if TYPE_CHECKING:
     from calib_pipeline.ledger.journal import Journal
@@ -33,7 +34,7 @@ class Opening:
     """What is about to be compared: a configuration under a plan, on these labels and these scores.
 
     A ``diagnostic`` opening spends the set for every configuration that was not registered before it, and makes nobody
-    ``measured``.
+    ``measured``. ``limits`` are held against the set in the transaction that opens it, and not against a repeat.
     """
 
     study: str
@@ -43,6 +44,7 @@ class Opening:
     labels_digest: str
     scores_digest: str
     purpose: Purpose = "measurement"
+    limits: Limits = NO_LIMITS
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,9 @@ def open_set(
         why = f"measured as {measured.cited} with other {' and '.join(changed)}; a measurement is made once"
         return _refused(journal, history, opening.study, SetState("reused", why))
 
+    past = allowance_of(history, opening.config_digest, opening.limits).why_not
+    if past is not None:
+        return _refused(journal, history, opening.study, SetState(state.state, f"past what its policy allows: {past}"))
     frozen = list(registrations)
     _check_scores(history, opening, frozen)
     event = _write(journal, history, opening, frozen, run_id=run_id, actor=actor)

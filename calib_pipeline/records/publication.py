@@ -55,7 +55,9 @@ def publication_evidence(
     state
         What the set is for the configuration.
     """
-    content = build_record(declared, above, sources, kind="measurement", state=state, why="")
+    content = build_record(
+        declared, above, sources, kind="measurement", state=state, why="", uses=chain.given.facts.uses
+    )
     differ = [
         difference
         for again in chain.rungs()
@@ -75,7 +77,9 @@ def diagnostic_evidence(declared: Declared, sources: Sources, chain: Chain, *, s
         rows.fact("record_id", None, note="nothing to record: no item has both a label and a decided output")
         return Made(rows.build(), None, None)
     evidence = {asset: of_rung.rows for asset, of_rung in chain.evidence.items()}
-    content = build_record(declared, evidence, sources, kind="diagnostic", state=state, why=why)
+    content = build_record(
+        declared, evidence, sources, kind="diagnostic", state=state, why=why, uses=chain.given.facts.uses
+    )
     above = {f"above: {asset}": of_rung.digest for asset, of_rung in chain.evidence.items()}
     judged = _judged("diagnostic_record", content, [], declared.digests() | above)
     return Made(judged.evidence, judged.content, judged.record_id, tables)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from calib_pipeline.digests import digest_json
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from calib_pipeline.chain import Declared
+    from calib_pipeline.ledger import Uses
     from calib_pipeline.studies.study import Study
 
 FORMAT = 1
@@ -50,6 +51,7 @@ def build_record(
     kind: str,
     state: str,
     why: str,
+    uses: Uses | None,
 ) -> dict[str, Any]:
     """The content of a record, without its address, software and time.
 
@@ -63,6 +65,8 @@ def build_record(
         What the set is for the configuration.
     why
         For a diagnostic, why it can be no more.
+    uses
+        What the set had been used for before the opening; None for a record of a version that did not state it.
     """
     study, manifest = declared.study, declared.manifest
     reservation, labels = evidence["holdout_reservation"], evidence["annotations"]
@@ -128,6 +132,7 @@ def build_record(
             "configurations_registered": figure(agreement, "configurations_registered"),
             "earlier_attempts": figure(agreement, "earlier_attempts"),
             "ledger_head": fact(agreement, "ledger_head"),
+            **({} if uses is None else {"uses_before": asdict(uses)}),
         },
         "rubric": {"version": study.rubric.version, "digest": fact(reservation, "digest", "rubric")},
         "scorer": {

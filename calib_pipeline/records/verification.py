@@ -14,7 +14,7 @@ from calib_pipeline.evidence.evidence import Evidence
 from calib_pipeline.evidence.holdout_reservation import HoldoutFacts
 from calib_pipeline.evidence.scorer_agreement import Opening
 from calib_pipeline.evidence_store import DamagedEvidence, EvidenceStore
-from calib_pipeline.holdout_sets import EXCLUDED, STRATA, drawn_of, reserved_since
+from calib_pipeline.holdout_sets import EXCLUDED, STRATA, drawn_of, limits_of, reserved_since
 from calib_pipeline.ledger import Ledger, LedgerError
 from calib_pipeline.records.archive import RecordArchive, parsed_record, software_versions
 from calib_pipeline.records.on_disk import OnDisk, brought_tables, evidence_on_disk, rows_beside
@@ -135,7 +135,13 @@ def _rebuilt_findings(
     inputs = record["inputs"]
     sources = Sources(inputs["manifest"], inputs["labels"], inputs["scores"], inputs["paths"], inputs.get("tuned_on"))
     rebuilt = build_record(
-        declared, evidence, sources, kind=record["kind"], state=record["holdout"]["state"], why=record["why"]
+        declared,
+        evidence,
+        sources,
+        kind=record["kind"],
+        state=record["holdout"]["state"],
+        why=record["why"],
+        uses=given.facts.uses if "uses_before" in record["holdout"] else None,
     )
     rebuilt = json.loads(json.dumps(rebuilt))
     for field, value in rebuilt.items():
@@ -177,8 +183,15 @@ def _given(ledger: Ledger, store: EvidenceStore, record: dict[str, Any], study: 
         holdout["ledger_head"],
     )
     reused = holdout["state"] == "reused"
+    head = holdout["ledger_head"]
     facts = HoldoutFacts(
-        held.holdout_id, held.generation, registered=not reused, why_not=record["why"] if reused else None, spent=0
+        held.holdout_id,
+        held.generation,
+        registered=not reused,
+        why_not=record["why"] if reused else None,
+        spent=0,
+        allowance=ledger.allowance(held.holdout_id, record["scorer"]["digest"], limits_of(study), head),
+        uses=ledger.uses(held.holdout_id, head),
     )
     provenance = label_provenance(study, labels.frame, reserved_since(ledger, held))
     panel = {

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from calib_pipeline.schemas.gate import Condition, Gate, at_least_bar, is_none, says
 
+NEXT_GENERATION = (
+    "measure on a next generation: `calib run --recheck` retires this set and reserves one from items that nobody "
+    "looked at, which are then labeled"
+)
+
 HOLDOUT_RESERVATION = Gate(
     "holdout_reservation",
     (
@@ -46,6 +51,24 @@ HOLDOUT_RESERVATION = Gate(
             is_none,
             "{value:.0f} reserved item(s) are spent for this configuration",
             "run the reservation again: it draws from unspent items",
+        ),
+        Condition(
+            "not_measured_too_often",
+            "holdout",
+            "within_max_measurements",
+            says("yes"),
+            "{value:.0f} configurations were measured on the set {scope}, and holdout.max_measurements is {bar:.0f}",
+            NEXT_GENERATION,
+            required=False,
+        ),
+        Condition(
+            "not_too_old",
+            "holdout",
+            "within_max_age",
+            says("yes"),
+            "the set {scope} is too old to be opened: {note}; holdout.max_age_days is {bar:.0f}",
+            NEXT_GENERATION,
+            required=False,
         ),
         Condition(
             "no_reserved_item_shaped_the_scorer",

@@ -114,7 +114,7 @@ def _changed_configuration(event: Event, declared: Declared, records: list[Mappi
             yield UNNAMED_CONFIGURATION
         else:
             differ = differing(before, with_its_scores.configuration_parts)
-            yield from (_worded(_declared_key(name), old, new) for name, old, new in differ)
+            yield from (_worded(declared_key(name), old, new) for name, old, new in differ)
     if scores is not None and declared.scores_digest is not None and scores != declared.scores_digest:
         yield SCORES
 
@@ -128,7 +128,7 @@ def differing(before: Any, now: Any, path: str = "") -> Iterator[tuple[str, Any,
         yield path, before, now
 
 
-def _declared_key(part: str) -> str:
+def declared_key(part: str) -> str:
     """The key of the study file under which a part of the configuration stands."""
     first = part.partition(".")[0]
     if first in ("rubric", "scorer"):

@@ -19,6 +19,8 @@ _PLAN_SECTIONS = (
     "reference",
     "scale",
 )
+_IN_THE_PLAN_WHERE_DECLARED = {"holdout": ("max_measurements", "max_age_days")}
+"""Keys without which a plan is what it was before they could be declared."""
 
 
 def configuration_parts(
@@ -62,10 +64,16 @@ def configuration_digest(
 
 
 def plan_parts(study: Study) -> dict[str, Any]:
-    """Every other declaration that can change a figure or a verdict, by section, defaults filled in."""
+    """Every other declaration that can change a figure or a verdict, by section, defaults filled in.
+
+    A limit that is not declared is no part of the plan.
+    """
     parts: dict[str, Any] = {
         section: getattr(study, section).model_dump(mode="json", by_alias=True) for section in _PLAN_SECTIONS
     }
+    for section, keys in _IN_THE_PLAN_WHERE_DECLARED.items():
+        declared = parts[section].items()
+        parts[section] = {key: value for key, value in declared if key not in keys or value is not None}
     parts["agreement"]["headline"] = study.headline
     return parts
 

@@ -138,6 +138,16 @@ class Holdout(Section):
     size: Whole = Field(ge=1, description="Items to reserve.", examples=[300])
     seed: Whole = Field(ge=0, description="Key of the random ranks.", examples=[7])
     min_per_stratum: Whole = Field(default=1, ge=1, description="Fewest items of a stratum.", examples=[5])
+    max_measurements: Whole | None = Field(
+        default=None, ge=1, description="Most configurations that are measured on one set.", examples=[5]
+    )
+    max_age_days: Whole | None = Field(
+        default=None,
+        ge=1,
+        le=36500,
+        description="Most days between the reservation of a set and its opening.",
+        examples=[180],
+    )
     prior_access: Reason | None = Field(
         default=None,
         description="For labels older than the reservation: who could see them, and why the scorer's makers did not.",

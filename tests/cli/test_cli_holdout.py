@@ -12,7 +12,8 @@ import pytest
 from small_project import ALONE, FITTED, GOOD, POPULATION, RESERVED, SIZE
 
 from calib_pipeline.cli.console import Console
-from calib_pipeline.ledger import Ledger
+from calib_pipeline.cli.holdout import log_lines
+from calib_pipeline.ledger import Event, Ledger
 
 SET = f"kindness@{POPULATION}.g1"
 CONTRACT = [
@@ -59,6 +60,56 @@ def test_log_prints_the_events_of_the_contract(calib, climbed):
     assert {event["study"] for event in of_study} == {GOOD}
     text = calib("holdout", "log", "--project", climbed.root).out.splitlines()
     assert len(text) == len(found) + 1
+
+
+def test_the_log_reads_as_a_timeline(calib, own_copy):
+    calib(
+        "holdout",
+        "export",
+        SET,
+        "--to",
+        "A. Person",
+        "--output",
+        own_copy / "labels.csv",
+        "--yes",
+        "--project",
+        own_copy,
+    )
+    lines = calib("holdout", "log", SET, "--project", own_copy).out.splitlines()
+    found = [event for event in events(calib, own_copy) if event["holdout_id"] == SET]
+    said = {event["event"]: line for event, line in zip(found, lines[1:], strict=True)}
+    for kind, words in {
+        "reserved": f"generation 1 for kindness: {RESERVED} items of {POPULATION} (version ",
+        "registered": " is frozen: configuration ",
+        "labels_ingested": " arrived: ",
+        "read": "labels were read for ",
+        "opened": " met the outputs ",
+        "exported": "labels left the pipeline, for A. Person",
+        "published": ": Accurate at cohen kappa",
+    }.items():
+        assert words in said[kind]
+    assert lines[0].split()[:4] == ["seq", "at", "day", "event"]
+    assert {line[lines[0].index("day")] for line in lines[1:]} == {"0"}
+
+
+def test_the_day_is_counted_from_the_reservation():
+    def at(seq, day, holdout_id=SET):
+        return Event(
+            seq,
+            holdout_id,
+            "retired",
+            None,
+            None,
+            None,
+            "a",
+            f"2026-01-{day:02d}T12:00:00+00:00",
+            {"reason": "old"},
+            "",
+            "",
+        )
+
+    days = [line[2] for line in log_lines([at(1, 1), at(2, 11), at(3, 12, None)], {SET: "2026-01-01T12:00:00+00:00"})]
+    assert days == ["0", "10", ""]
 
 
 def test_state_says_what_a_set_is_for_each_study(calib, climbed):

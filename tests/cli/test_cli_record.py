@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from datetime import datetime
 
+import pandas as pd
 import pytest
-from small_project import GOOD, POPULATION
+from small_project import ALONE, FEW, FITTED, GOOD, NOISE, POPULATION, study_named, write_study
 
 
 @pytest.fixture
@@ -140,3 +141,66 @@ def test_a_folder_in_the_place_of_a_record_breaks_the_next_run_with_its_name(cal
     said = calib("run", "--study", GOOD, "--project", own_copy)
     assert said.code == 1
     assert f"{file}: a folder stands where a file is needed. Move it away" in said.err
+
+
+# Which record is current
+
+
+@pytest.fixture
+def measured_twice(calib, own_copy, record_id, quick_dagster):
+    """The good study after its prompt changed, with labels for what is drawn then."""
+    study = study_named(GOOD)
+    study["scorer"]["config"]["prompt"] = "p-2"
+    for other in (NOISE, ALONE, FITTED, FEW):
+        (own_copy / "studies" / f"{other}.yaml").unlink()
+    write_study(own_copy, study)
+    data = own_copy / "data" / POPULATION
+    for name in ("items", "annotations", "scores"):
+        table = pd.read_csv(data / f"{name}.csv")
+        more = table.assign(item_id="n" + table["item_id"])
+        pd.concat([table, more]).to_csv(data / f"{name}.csv", index=False)
+    said = calib("run", "--study", GOOD, "--project", own_copy)
+    assert said.code == 0, said
+    return own_copy
+
+
+def test_the_list_shows_current_records_and_says_what_it_leaves_out(calib, measured_twice, record_id):
+    said = calib("record", "list", "--project", measured_twice)
+    assert said.code == 0
+    assert record_id[:12] not in said.out
+    assert "1 superseded: `calib record list --history`" in said.out
+
+
+def test_the_history_keeps_the_place_of_what_was_superseded(calib, measured_twice, record_id):
+    [old, new] = [
+        record
+        for record in json.loads(calib("record", "list", "--project", measured_twice, "--json").out)
+        if record["study"] == GOOD
+    ]
+    assert (old["record_id"], old["superseded_by"], old["current"]) == (record_id, new["record_id"], False)
+    assert (new["superseded_by"], new["current"], new["generation"], new["status_then"]) == (
+        None,
+        True,
+        2,
+        "calibrated",
+    )
+    said = calib("record", "list", "--history", "--project", measured_twice).out
+    line = next(line for line in said.splitlines() if line.startswith(record_id[:12]))
+    assert line.split("  ")[-1].strip() == f"superseded by {new['record_id'][:12]}"
+    for cell in (old["published_at"], "kindness@replies-1.g1", "calibrated"):
+        assert cell in line
+    current = next(line for line in said.splitlines() if line.startswith(new["record_id"][:12]))
+    assert current.endswith("current")
+
+
+def test_what_the_status_was_of_a_diagnostic_record(calib, climbed):
+    records = json.loads(calib("record", "list", "--project", climbed.root, "--json").out)
+    then = {record["study"]: record["status_then"] for record in records}
+    assert then == {GOOD: "calibrated", FITTED: "uncalibrated", FEW: "insufficient_data"}
+
+
+def test_without_a_ledger_the_records_are_listed_by_their_dates(calib, own_copy, record_id):
+    for file in (own_copy / ".calib").glob("ledger.db*"):
+        file.unlink()
+    said = calib("record", "list", "--project", own_copy)
+    assert (said.code, record_id[:12] in said.out) == (0, True)

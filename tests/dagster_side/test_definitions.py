@@ -32,8 +32,10 @@ READS = {
         "threshold_check",
     ],
     "diagnostic_record": [],
+    "holdout_sets": ["diagnostic_record", "holdout_reservation", "scorer_agreement"],
 }
-CHAIN = list(READS)[:-1]
+BESIDE = {"diagnostic_record": "diagnostic", "holdout_sets": "ledger"}
+CHAIN = [name for name in READS if name not in BESIDE]
 
 
 def test_the_chain_is_what_was_agreed(fresh):
@@ -41,9 +43,10 @@ def test_the_chain_is_what_was_agreed(fresh):
     nodes = {key.to_user_string(): graph.get(key) for key in graph.get_all_asset_keys()}
     assert {name: sorted(key.to_user_string() for key in node.parent_keys) for name, node in nodes.items()} == READS
     in_order = [key.to_user_string() for key in graph.toposorted_asset_keys]
-    assert [name for name in in_order if name != "diagnostic_record"] == CHAIN
+    assert [name for name in in_order if name not in BESIDE] == CHAIN
     groups = {name: node.group_name for name, node in nodes.items()}
-    assert groups == dict.fromkeys(CHAIN, "ladder") | {"diagnostic_record": "diagnostic"}
+    assert groups == dict.fromkeys(CHAIN, "ladder") | BESIDE
+    assert not nodes["holdout_sets"].is_executable
     assert {check.to_user_string() for check in graph.asset_check_keys} == {f"{name}:holds" for name in CHAIN}
 
 
@@ -61,7 +64,7 @@ def test_jobs_run_in_process_and_nothing_starts_by_itself(fresh):
     jobs = {name: definitions.resolve_job_def(name) for name in ("ladder", "diagnostic")}
     assert {name: job.executor_def.name for name, job in jobs.items()} == dict.fromkeys(jobs, "in_process")
     selected = {key.to_user_string() for key in jobs["ladder"].asset_layer.selected_asset_keys}
-    assert selected == set(READS) - {"diagnostic_record"}
+    assert selected == set(CHAIN)
     assert {sensor.name: sensor.default_status.value for sensor in definitions.sensors} == {
         "population_manifests": "STOPPED",
         "diagnostic_after_ladder": "STOPPED",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pandas as pd
@@ -12,6 +14,7 @@ from gate_case import Case, declare, evidence_with
 from made_up_project import World, world_of
 
 from calib_pipeline.holdout_sets import HoldoutSets
+from calib_pipeline.ledger import uses
 
 # holdout_reservation
 
@@ -44,6 +47,43 @@ def _show_two_reserved_items_to_the_scorer(world: World) -> None:
     world.study["scorer"]["config"]["examples"] = [*sorted(reserved(world)["item_id"])[:2], *outside[:3]]
 
 
+def _another_scorer_measures_first(folder: Folder) -> None:
+    """It stops at its threshold, so that it leaves a measurement and no record."""
+    run = folder.climb("rival")
+    assert (run.status, run.rung) == ("stopped", "threshold"), run
+
+
+def _allow_one_measurement(world: World) -> None:
+    world.study["holdout"]["max_measurements"] = 1
+
+
+def two_scorers_of_which_one_may_measure() -> World:
+    world = world_of()
+    _allow_one_measurement(world)
+    rival = copy.deepcopy(world.study) | {"study": "rival"}
+    rival["scorer"]["config"]["prompt"] = "p-2"
+    rival["decision"]["budget"] = 0.01
+    world.others.append(rival)
+    return world
+
+
+def _reserve(folder: Folder) -> None:
+    assert folder.run_alone("holdout_reservation").status == "ok"
+
+
+def a_set_to_be_opened_within_30_days() -> World:
+    world = world_of()
+    world.study["holdout"]["max_age_days"] = 30
+    return world
+
+
+def _days_later(days: int) -> Callable[[pytest.MonkeyPatch], None]:
+    def meanwhile(patch: pytest.MonkeyPatch) -> None:
+        patch.setattr(uses, "now", lambda: datetime.now(UTC) + timedelta(days=days))
+
+    return meanwhile
+
+
 RESERVATION = {
     "role_is_holdout": Case("the study's role is fitted", declare("holdout", "role", to="fitted")),
     "reference_is_anchor": Case(
@@ -66,6 +106,17 @@ RESERVATION = {
         before=_mark_fitted_behind_its_back,
         meanwhile=_keep_the_set_of_now,
         later="the evidence of holdout_reservation is stale: set changed",
+    ),
+    "not_measured_too_often": Case(
+        "1 configurations were measured on the set resolved@tickets-2026-01.g1, and holdout.max_measurements is 1",
+        start=two_scorers_of_which_one_may_measure,
+        before=_another_scorer_measures_first,
+    ),
+    "not_too_old": Case(
+        "the set resolved@tickets-2026-01.g1 is too old to be opened: reserved on ",
+        start=a_set_to_be_opened_within_30_days,
+        before=_reserve,
+        meanwhile=_days_later(31),
     ),
     "no_reserved_item_shaped_the_scorer": Case(
         "2 of the 150 reserved items shaped the scorer, by its own declaration: ",

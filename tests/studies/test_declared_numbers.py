@@ -39,6 +39,14 @@ NO_NUMBERS = [".nan", ".inf", "-.inf", "nan", "1e400", "-1e400", "true", "'2'", 
 NO_WHOLE_NUMBERS = ["1.5", "1e3", "1000000000000000000", "9" * 30, "-" + "9" * 30]
 
 
+@pytest.mark.parametrize(
+    "limit", ["max_measurements: 0", "max_age_days: 0", "max_age_days: 36501", "max_age_days: soon"]
+)
+def test_a_limit_of_a_set_is_a_whole_number_that_can_be_reached(limit: str, tmp_path: Path, study_yaml: str) -> None:
+    said = fault_of(tmp_path, study_yaml.replace("min_per_stratum: 5", f"min_per_stratum: 5, {limit}"))
+    assert f"'holdout.{limit.split(':')[0]}'" in said
+
+
 def fault_of(folder: Path, text: str) -> str:
     path = folder / "study.yaml"
     path.write_text(text, encoding="utf-8")

@@ -93,6 +93,18 @@ def test_writing_a_default_out_changes_no_digest(declaration: dict[str, Any]) ->
     assert plan_digest(study(declaration)) == plan_digest(written)
 
 
+@pytest.mark.parametrize("limit", ["max_measurements", "max_age_days"])
+def test_a_limit_of_the_set_is_part_of_the_plan_where_it_is_declared_and_nowhere_else(
+    declaration: dict[str, Any], limit: str
+) -> None:
+    """A plan without limits keeps the digest that it had before there were any."""
+    without = study(declaration)
+    assert set(plan_parts(without)["holdout"]) == {"role", "size", "seed", "min_per_stratum", "prior_access"}
+    limited = study(declaration, holdout={**declaration["holdout"], limit: 3})
+    assert plan_parts(limited)["holdout"][limit] == 3
+    assert plan_digest(limited) != plan_digest(without)
+
+
 def test_numbers_written_as_4_and_4_0_are_one_plan(declaration: dict[str, Any]) -> None:
     cost = {
         **declaration["decision"],
