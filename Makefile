@@ -34,7 +34,7 @@ test: $(INSTALLED_DEV) ## the test suite, but for what takes long
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m 'not slow'
 
 test-slow: $(INSTALLED_DEV) ## the long tests: sweeps, a real daemon, processes that are killed
-	$(BIN)/python -m pytest -n $(JOBS) --dist load -m slow
+	$(BIN)/python -m pytest -m slow
 
 test-lowest: $(LOWEST)/.installed ## the fast tests, at the lower bounds that pyproject.toml declares
 	$(LOWEST)/bin/python -m pytest -n $(JOBS) --dist loadfile -p no:cacheprovider $(FAST_TESTS)

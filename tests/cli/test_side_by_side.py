@@ -141,7 +141,7 @@ def test_what_was_begun_for_a_process_that_is_gone_ends_with_it(two: Path) -> No
     while "opened" not in opened(two) and run.poll() is None:
         time.sleep(0.01)
     os.kill(run.pid, signal.SIGKILL)
-    run.communicate(timeout=30)  # the workers hold the pipes as long as they live
+    run.communicate(timeout=180)  # the workers hold the pipes as long as they live
     again = started(two)
     said, messages = again.communicate()
     assert again.returncode == 3, messages
