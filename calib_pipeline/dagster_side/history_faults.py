@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +22,7 @@ _WORDS = {
     "disk I/O error": ("cannot be read or written on its disk", "make room or see to the disk, and run again"),
 }
 """What SQLite says of the history, what it means, and the next step."""
+_UNSET = re.compile(r'environment variable "(?P<name>[^"]+)" which is not set')
 
 
 def refuse_unusable(home: Path) -> None:
@@ -60,7 +63,14 @@ def history_fault(home: Path | str, fault: BaseException) -> MachineFault | None
         if isinstance(cause, LedgerError):
             return None
         if isinstance(cause, SQLAlchemyError):
-            said = str(getattr(cause, "orig", None) or cause).splitlines()[0]
+            driver = getattr(cause, "orig", None) or cause
+            said = str(driver).splitlines()[0]
+            if not isinstance(driver, sqlite3.Error | SQLAlchemyError):
+                return MachineFault(
+                    str(Path(home) / SETTINGS),
+                    f"Dagster's history of runs cannot be used on the server that this file names ({said})",
+                    "see to it that the server runs and lets this role in, and run again",
+                )
             otherwise = ("cannot be used", f"move {Path(home) / 'history'} away: {ANEW}")
             what, todo = next((words for part, words in _WORDS.items() if part in said), otherwise)
             return MachineFault(str(home), f"Dagster's history of runs in it {what} ({said})", todo)
@@ -70,7 +80,15 @@ def history_fault(home: Path | str, fault: BaseException) -> MachineFault | None
 def refused_settings(home: Path, fault: Exception) -> InputError:
     """What Dagster refused in the settings, which are YAML and hold something that it does not know."""
     errors = getattr(fault, "errors", None)
-    said = str(errors[0].message if errors else fault).strip().splitlines()[0]
+    told = str(errors[0].message if errors else fault).strip()
+    unset = _UNSET.search(told)
+    if unset is not None:
+        return InputError(
+            f"it names the environment variable {unset['name']}, which is not set",
+            where=str(home / SETTINGS),
+            todo="set it, and run again",
+        )
+    said = told.splitlines()[0]
     # What Dagster expects there fills a page.
     said = said.split(" Expected: ")[0].rstrip(".")
     return InputError(

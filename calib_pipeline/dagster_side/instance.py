@@ -9,7 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from calib_pipeline.dagster_side.history_faults import SETTINGS, faults_in_words, refuse_unusable, refused_settings
+from calib_pipeline.dagster_side.history_faults import (
+    SETTINGS,
+    faults_in_words,
+    history_fault,
+    refuse_unusable,
+    refused_settings,
+)
 from calib_pipeline.errors import InputError
 
 if TYPE_CHECKING:
@@ -76,7 +82,8 @@ def project_instance(root: Path) -> dg.DagsterInstance:
     refuse_unusable_home(root)
     home = dagster_home(root)
     if home != own_home(root):
-        return _opened(home)
+        with faults_in_words(home):
+            return _opened(home)
     with only_one(home), faults_in_words(home):
         made = home / ".made"
         if not made.exists():
@@ -128,13 +135,14 @@ def _made_home(root: Path) -> Path:
 
 def _opened(home: Path) -> dg.DagsterInstance:
     import dagster as dg
-    from sqlalchemy.exc import SQLAlchemyError
 
     try:
         return dg.DagsterInstance.get()
-    except (OSError, SQLAlchemyError):
+    except OSError:
         raise
     except Exception as fault:
+        if history_fault(home, fault) is not None:
+            raise
         raise refused_settings(home, fault) from fault
 
 

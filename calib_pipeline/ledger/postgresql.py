@@ -175,7 +175,8 @@ _BY_STATE = {
     "23505": "was written to by something else at the same time; nothing was written. Run again",
     "42501": (
         "may not be used so by this role; nothing was written. Ask its owner for SELECT, INSERT and UPDATE on events "
-        "and holdout_items, and for SELECT on meta"
+        "and holdout_items, and for SELECT on meta; making the tables, and bringing them to a newer version, is "
+        "for their owner alone"
     ),
     "25006": "is on a server that is read-only, such as a standby; nothing was written. Name the primary server",
     "3F000": "has no schema on its search path; make the schema, or name one that there is",

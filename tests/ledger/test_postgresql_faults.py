@@ -13,6 +13,7 @@ from ledger_story import A, Story
 from past_the_ledger import connect, past
 from postgresql_server import ASKED_FOR_A_PASSWORD, Server, running_server
 from sqlalchemy import event as sqlalchemy_event
+from test_ledger_migrations import next_version
 
 from calib_pipeline.ledger import Ledger, LedgerError, NoLedgerYet, backend
 
@@ -32,6 +33,15 @@ def role(server: Server, name: str, *rights: str) -> Iterator[str]:
         yield name
     finally:
         server.run(f"DROP OWNED BY {name}", f"DROP ROLE {name}")
+
+
+def enough_to_write(schema: str) -> list[str]:
+    """The rights that docs/ledger.md asks for."""
+    return [
+        f"GRANT USAGE ON SCHEMA {schema} TO WHOM",
+        f"GRANT SELECT, INSERT, UPDATE ON {schema}.events, {schema}.holdout_items TO WHOM",
+        f"GRANT SELECT ON {schema}.meta TO WHOM",
+    ]
 
 
 def schema_in(address: str) -> str:
@@ -155,12 +165,7 @@ class TestRights:
         self, postgresql: Server, postgresql_story: Story
     ) -> None:
         schema = schema_in(postgresql_story.url)
-        rights = [
-            f"GRANT USAGE ON SCHEMA {schema} TO WHOM",
-            f"GRANT SELECT, INSERT, UPDATE ON {schema}.events, {schema}.holdout_items TO WHOM",
-            f"GRANT SELECT ON {schema}.meta TO WHOM",
-        ]
-        with role(postgresql, "writer", *rights) as name:
+        with role(postgresql, "writer", *enough_to_write(schema)) as name:
             address = postgresql.address(user=name, schema=schema)
             with Ledger.open(address) as ledger:
                 Story(ledger, address).reserve(registrations=[A])
@@ -171,6 +176,22 @@ class TestRights:
                     raw.run("ALTER TABLE events DISABLE TRIGGER USER")
                 with pytest.raises(Exception, match="append-only"):
                     raw.run("UPDATE events SET actor = 'nobody'")
+
+    def test_an_older_ledger_is_brought_to_a_newer_version_by_its_owner(
+        self, postgresql: Server, postgresql_story: Story, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        postgresql_story.reserve(registrations=[A])
+        schema = schema_in(postgresql_story.url)
+        next_version(monkeypatch, tmp_path)
+        with role(postgresql, "writer", *enough_to_write(schema)) as name:
+            with pytest.raises(LedgerError, match="bringing them to a newer version, is for their owner alone"):
+                Ledger.open(postgresql.address(user=name, schema=schema))
+            with past(postgresql_story.url) as raw:
+                assert raw.run("SELECT schema_version FROM meta") == [{"schema_version": 1}]
+            Ledger.open(postgresql_story.url).close()
+            with Ledger.open(postgresql.address(user=name, schema=schema)) as ledger:
+                assert ledger.verify() == []
+                assert ledger.retire("s", "old").seq == 3
 
     def test_a_role_that_may_make_nothing(self, postgresql: Server, postgresql_ledger: str) -> None:
         schema = schema_in(postgresql_ledger)
