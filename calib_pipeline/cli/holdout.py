@@ -349,11 +349,13 @@ def _states(project: Project, ledger: Ledger, header: SetHeader) -> list[dict[st
 
     sets = HoldoutSets(project, ledger, TableCache(project))
     held = sets.of_id(header.holdout_id)
-    return [
-        {"holdout_id": header.holdout_id, "study": study.name, **asdict(sets.state(study, held))}
-        for study in project.studies.values()
-        if study.dimension == header.dimension and header.population in study.data.populations
-    ]
+    states = []
+    for study in project.studies.values():
+        if study.dimension == header.dimension and header.population in study.data.populations:
+            state, past = sets.state(study, held), sets.why_past(study, held)
+            why = state.why if past is None else f"{state.why}; past its limits: {past}"
+            states.append({"holdout_id": header.holdout_id, "study": study.name, "state": state.state, "why": why})
+    return states
 
 
 def _project(arguments: argparse.Namespace) -> Project:

@@ -9,7 +9,7 @@ import sqlite3
 
 import pandas as pd
 import pytest
-from small_project import ALONE, FITTED, GOOD, POPULATION, RESERVED, SIZE
+from small_project import ALONE, FITTED, GOOD, NOISE, POPULATION, RESERVED, SIZE, studies, write_study
 
 from calib_pipeline.cli.console import Console
 from calib_pipeline.cli.holdout import log_lines
@@ -90,6 +90,22 @@ def test_the_log_reads_as_a_timeline(calib, own_copy):
         assert words in said[kind]
     assert lines[0].split()[:4] == ["seq", "at", "day", "event"]
     assert {line[lines[0].index("day")] for line in lines[1:]} == {"0"}
+
+
+def test_the_state_says_who_may_not_open_a_set_that_is_past_its_limits(calib, declared, quick_dagster):
+    """Two of the five configurations measure it, and no third may."""
+    for study in studies():
+        study["holdout"]["max_measurements"] = 2
+        write_study(declared, study)
+    for study in (GOOD, NOISE):
+        calib("run", "--study", study, "--project", declared)
+    said = json.loads(calib("holdout", "state", "--project", declared, "--json").out)
+    why = {one["study"]: one["why"] for one in said}
+    past = "past its limits: 2 configurations were measured on it, and holdout.max_measurements is 2"
+    assert why[ALONE].endswith(past)
+    assert not {study for study in (GOOD, NOISE) if "past its limits" in why[study]}
+    stopped = calib("run", "--study", ALONE, "--project", declared)
+    assert (stopped.code, "holdout.max_measurements is 2" in stopped.out) == (3, True)
 
 
 def test_the_day_is_counted_from_the_reservation():
