@@ -67,8 +67,8 @@ def _copied_blocks(rows: EvidenceRows, study: "Study", labels: "pd.DataFrame") -
             scope=" and ".join(block.annotators),
             n=block.run.trials,
             text=f"from item {block.first_item} to {block.last_item}",
-            note=f"equal on {block.run.rate:.0%} of the other items they share; by chance with probability "
-            f"{block.probability:.1e} over all pairs",
+            note=f"equal on {block.run.equal_elsewhere} of the {block.run.trials - block.run.length} other items they "
+            f"share; by chance with probability {block.probability:.1e} over all pairs",
         )
 
 

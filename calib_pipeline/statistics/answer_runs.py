@@ -18,8 +18,10 @@ class AnswerRun:
         Where it begins among the trials, and how long it is.
     trials
         Items that both answered, in the order in which they were answered.
+    equal_elsewhere
+        Equal answers among the trials outside of the run.
     rate
-        Share of equal answers outside of the run, (equal + 1) / (trials + 2).
+        Their share, with one equal and one unequal answer added: (equal_elsewhere + 1) / (trials - length + 2).
     probability
         Chance of a run at least so long at that rate, if answers were equal or not independently of each other.
     """
@@ -27,6 +29,7 @@ class AnswerRun:
     start: int
     length: int
     trials: int
+    equal_elsewhere: int
     rate: float
     probability: float
 
@@ -51,8 +54,9 @@ def longest_run(equal: NDArray[np.bool_]) -> AnswerRun:
     starts, lengths = edges[::2], edges[1::2] - edges[::2]
     best = int(np.argmax(lengths)) if len(lengths) else 0
     start, length = (int(starts[best]), int(lengths[best])) if len(lengths) else (0, 0)
-    rate = (int(equal.sum()) - length + 1) / (len(equal) - length + 2)
-    return AnswerRun(start, length, len(equal), rate, chance_of_run(len(equal), length, rate))
+    elsewhere = int(equal.sum()) - length
+    rate = (elsewhere + 1) / (len(equal) - length + 2)
+    return AnswerRun(start, length, len(equal), elsewhere, rate, chance_of_run(len(equal), length, rate))
 
 
 def chance_of_run(trials: int, length: int, rate: float) -> float:

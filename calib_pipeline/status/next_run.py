@@ -38,15 +38,11 @@ def before_next_run(ladder: Ladder | None, cell: Cell, records: Iterable[Mapping
     if ladder is None:
         return None
     try:
-        found = _registered(ladder, cell)
-        if found is None:
+        study, found, serving = ladder.project.studies[cell.study], _registered(ladder, cell), ladder.sets.serving(cell)
+        if found is None or (serving is not None and ladder.sets.state(study, serving).state == "measured"):
             return None
         event, held = found
-        study = ladder.project.studies[cell.study]
         declared = ladder.sets.declared_on(study, cell.population, held)
-        serving = ladder.sets.serving(cell)
-        if serving is not None and ladder.sets.state(study, serving).state == "measured":
-            return None
         changed = list(_changed(event, held, declared, [record for record in records if record is not None]))
         if not changed:
             return None

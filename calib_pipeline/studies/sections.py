@@ -121,7 +121,7 @@ class Scorer(Section):
     transform: Transform | None = Field(
         default=None, description="From its raw number to the scale.", examples=[{"cut": [0.6]}]
     )
-    tuned_on: Text | None = Field(
+    tuned_on: Address | None = Field(
         default=None,
         description="Path or URL of a table of what it was tuned on: item_id, content_digest or both.",
         examples=["data/{population}/tuning.csv"],

@@ -38,7 +38,7 @@ def test_the_chance_is_what_a_simulation_gives() -> None:
 def test_the_longest_run_is_found_with_the_rate_outside_of_it() -> None:
     equal = np.array([0, 1, 1, 0, 1, 1, 1, 1, 0, 1], dtype=bool)
     run = longest_run(equal)
-    assert (run.start, run.length, run.trials) == (4, 4, 10)
+    assert (run.start, run.length, run.trials, run.equal_elsewhere) == (4, 4, 10, 3)
     assert run.rate == pytest.approx((3 + 1) / (6 + 2))
     assert run.probability == chance_of_run(10, 4, 0.5)
 

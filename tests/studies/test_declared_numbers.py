@@ -175,11 +175,13 @@ NO_PATHS = [r"\0", r"data/a\x07b", r"a\nb", r"a\tb", r"a\x7f", r"a\ud800"]
         ("rubric.text", "rubrics/entailment.md"),
         ("data.annotations", "data/{population}/annotations.csv"),
         ("data.scores", "data/{population}/scores.csv"),
+        ("scorer.tuned_on", "data/{population}/tuning.csv"),
     ],
 )
 def test_a_path_of_a_study_that_holds_a_control_character_is_refused(
     tmp_path: Path, study_yaml: str, key: str, written: str, path: str
 ) -> None:
+    study_yaml = study_yaml.replace("  kind: table\n", "  kind: table\n  tuned_on: data/{population}/tuning.csv\n", 1)
     line = study_yaml[: study_yaml.index(written)].count("\n") + 1
     said = fault_of(tmp_path, study_yaml.replace(written, f'"{path}"'))
     assert said.startswith(f"study.yaml:{line}: '{key}': character ")

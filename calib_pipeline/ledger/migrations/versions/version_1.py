@@ -1,4 +1,8 @@
-"""Version 1: events, the items of the sets, and the triggers that refuse to change either."""
+"""Version 1: events, the items of the sets, and the triggers that refuse to change either.
+
+A step is frozen: it makes what a ledger of its version has, whatever the program makes by now. So it repeats what other
+modules say, on purpose.
+"""
 
 from __future__ import annotations
 
