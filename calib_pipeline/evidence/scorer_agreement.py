@@ -329,7 +329,9 @@ class Meeting:
         """The cells of a label column by item, as JSON lists."""
         given: defaultdict[str, list[str]] = defaultdict(list)
         for item, cell in zip(self.own_labels["item_id"].tolist(), self.own_labels[column].tolist(), strict=True):
-            given[item] += [cell] if isinstance(cell, str) else []
+            cells = given[item]
+            if isinstance(cell, str):
+                cells.append(cell)
         return {item: json.dumps(sorted(cells)) for item, cells in given.items()}
 
 

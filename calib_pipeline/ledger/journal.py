@@ -6,6 +6,7 @@ import getpass
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import starmap
 from typing import Any
 
 from sqlalchemy import Connection, Row, insert, select
@@ -151,12 +152,10 @@ class Journal:
 
     def items(self, holdout_id: str) -> tuple[ReservedItem, ...]:
         """The items of one set, by stratum and rank."""
-        columns = tables.holdout_items.c
-        query = select(tables.holdout_items).where(columns.holdout_id == holdout_id)
-        return tuple(
-            ReservedItem(row.item_id, row.content_digest, row.stratum, row.group_id, row.rank, row.doubly)
-            for row in self._connection.execute(query.order_by(columns.stratum, columns.rank, columns.item_id))
-        )
+        of = tables.holdout_items.c
+        fields = (of.item_id, of.content_digest, of.stratum, of.group_id, of.rank, of.doubly)
+        query = select(*fields).where(of.holdout_id == holdout_id).order_by(of.stratum, of.rank, of.item_id)
+        return tuple(starmap(ReservedItem, self._connection.execute(query)))
 
     def sets_with_items(self) -> set[str]:
         """Names under which item rows are stored, reserved or not."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -114,18 +115,31 @@ _resolver("int", r"^[-+]?(0|[1-9][0-9]{0,17})$", "-+0123456789")
 _resolver("float", r"^[-+]?(0|[1-9][0-9]*)?(\.[0-9]+|\.(?=$|[eE]))?([eE][-+]?[0-9]+)?$(?<![-+.])", "-+0123456789.")
 
 
-def _parse(text: str, shown: str, text_keys: list[Key]) -> Document:
-    loader: _Loader | None = None
+def _compose(text: str) -> yaml.Node | None:
+    """The one node of a text. What libyaml refuses is read again without it, so that a fault has the same words
+    wherever PyYAML was built."""
+    if yaml.__with_libyaml__:
+        from calib_pipeline.studies.libyaml import compose
+
+        with suppress(yaml.YAMLError):
+            return compose(text, _Loader.yaml_implicit_resolvers)
+    loader = _Loader(text)
     try:
-        loader = _Loader(text)
-        node = loader.get_single_node()
+        return loader.get_single_node()
+    finally:
+        loader.dispose()
+
+
+def _parse(text: str, shown: str, text_keys: list[Key]) -> Document:
+    try:
+        node = _compose(text)
         if node is None:
             raise InputError("the file is empty", where=shown, expected="keys and values")
         if not isinstance(node, yaml.MappingNode):
             raise InputError(
                 "the file holds no mapping", where=f"{shown}:{node.start_mark.line + 1}", expected="'key: value' lines"
             )
-        reader = _Reader(loader, shown, text_keys)
+        reader = _Reader(shown, text_keys)
         return Document(shown, reader.mapping(node, ()), reader.places)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -138,14 +152,11 @@ def _parse(text: str, shown: str, text_keys: list[Key]) -> Document:
         ) from error
     except RecursionError as error:
         raise InputError("the file is nested too deeply", where=shown, expected="a few levels") from error
-    finally:
-        if loader is not None:
-            loader.dispose()
 
 
 class _Reader:
-    def __init__(self, loader: _Loader, shown: str, text_keys: list[Key]) -> None:
-        self.loader = loader
+    def __init__(self, shown: str, text_keys: list[Key]) -> None:
+        self.constructor = yaml.constructor.SafeConstructor()
         self.shown = shown
         self.text_keys = text_keys
         self.places: dict[Key, Place] = {(): Place(shown, 1)}
@@ -211,7 +222,7 @@ class _Reader:
             )
         if any(_matches(path, pattern) for pattern in self.text_keys):
             return str(node.value)
-        return self.loader.construct_object(node)
+        return self.constructor.construct_object(node)
 
 
 def _matches(path: Key, pattern: Key) -> bool:

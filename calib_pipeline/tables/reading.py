@@ -92,10 +92,10 @@ def table_of(source: Source) -> RawTable:
     text, found = decoded(source)
     if source.suffix == ".json" or (source.suffix not in (".csv", ".tsv", ".txt") and text.lstrip().startswith("[")):
         columns, rows, report = parse_json_list(load_json(text, source.shown), source.shown)
-        return _table(columns, source, rows, found + report, "row")
+        return _all_text(_table(columns, source, rows, found + report, "row"))
     if source.suffix in (".jsonl", ".ndjson") or text.lstrip().startswith("{"):
         columns, rows, report = parse_json_lines(text, source.shown)
-        return _table(columns, source, rows, found + report, "line")
+        return _all_text(_table(columns, source, rows, found + report, "line"))
     columns, rows, report = parse_csv(text, source.shown, KNOWN_COLUMNS)
     return _table(columns, source, rows, found + report, "line")
 
@@ -129,21 +129,23 @@ def text_frame(columns: Columns) -> pd.DataFrame:
 def _table(
     columns: Columns, source: Source, rows: list[int], report: list[str], unit: Literal["line", "row"]
 ) -> RawTable:
-    table = RawTable(text_frame(columns), source.shown, source.digest, rows, tuple(report), unit)
-    for name, cells in columns.items():
-        _refuse_no_text(table, name, cells)
+    return RawTable(text_frame(columns), source.shown, source.digest, rows, tuple(report), unit)
+
+
+def _all_text(table: RawTable) -> RawTable:
+    """JSON alone can spell halves of characters, which no file can hold."""
+    for name in table.frame.columns:
+        cells = table.frame[name].tolist()
+        try:
+            "".join(cell for cell in cells if cell is not None).encode()
+        except UnicodeEncodeError:
+            position = next(place for place, cell in enumerate(cells) if cell is not None and not _is_text(cell))
+            raise InputError(
+                "the cell holds half a character (a lone surrogate)",
+                where=table.where(position, name),
+                expected="text",
+            ) from None
     return table
-
-
-def _refuse_no_text(table: RawTable, name: str, cells: Sequence[str | None]) -> None:
-    """JSON can spell halves of characters, which no file can hold."""
-    try:
-        "".join(cell for cell in cells if cell is not None).encode()
-    except UnicodeEncodeError:
-        position = next(place for place, cell in enumerate(cells) if cell is not None and not _is_text(cell))
-        raise InputError(
-            "the cell holds half a character (a lone surrogate)", where=table.where(position, name), expected="text"
-        ) from None
 
 
 def _is_text(cell: str) -> bool:

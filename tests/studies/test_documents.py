@@ -5,9 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
 from calib_pipeline.errors import InputError
 from calib_pipeline.studies.documents import Document, read_document
+
+
+@pytest.fixture(
+    autouse=True,
+    params=[
+        pytest.param(
+            True, marks=pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML without libyaml: install a wheel")
+        ),
+        False,
+    ],
+    ids=["libyaml", "python"],
+)
+def _scanner(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever scans a file, it reads the same, and a fault has the same words."""
+    monkeypatch.setattr(yaml, "__with_libyaml__", request.param)
 
 
 def read(folder: Path, text: str | bytes, *text_keys: tuple[str, ...]) -> Document:
