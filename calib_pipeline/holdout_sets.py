@@ -161,6 +161,7 @@ class HoldoutSets:
             spent=len(self._ledger.spent_in(held.holdout_id, mine)),
             allowance=self._ledger.allowance(held.holdout_id, mine.config_digest, limits_of(study), opening),
             uses=self._ledger.uses(held.holdout_id, opening),
+            sealing=self._ledger.sealing(held.holdout_id, opening),
         )
 
     def why_past(self, study: Study, held: HoldoutSet) -> str | None:
@@ -201,7 +202,7 @@ class HoldoutSets:
         details: dict[str, Any] = {
             REQUESTED: requested,
             EXCLUDED: len(spent_ids),
-            POPULATION_ITEMS: self._store.put_table(frame[["item_id", "content_digest"]]),
+            POPULATION_ITEMS: self._store.put_table(frame[["item_id", "content_digest"]], labels=False),
         }
         if set(drawn_from["stratum"]) != set(frame["stratum"]):
             details[STRATA] = {name: int(size) for name, size in drawn_from.groupby("stratum").size().items()}

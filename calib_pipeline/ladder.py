@@ -19,8 +19,9 @@ from calib_pipeline.evidence.holdout_reservation import holdout_reservation
 from calib_pipeline.evidence.human_ceiling import human_ceiling
 from calib_pipeline.evidence.scorer_agreement import FEWEST_USABLE_PAIRS, Opening, readiness, scorer_agreement
 from calib_pipeline.evidence.threshold_check import threshold_check
-from calib_pipeline.evidence_store import EvidenceStore
+from calib_pipeline.evidence_store import EvidenceStore, SealedEvidence
 from calib_pipeline.holdout_sets import HoldoutSets, drawn_of, limits_of, reserved_since
+from calib_pipeline.label_custody import NAME_THE_KEY, LabelCustody
 from calib_pipeline.ledger import HoldoutSet, Ledger, LedgerError
 from calib_pipeline.ledger import Opening as LedgerOpening
 from calib_pipeline.records.archive import RecordArchive, lost_openings
@@ -32,6 +33,7 @@ from calib_pipeline.table_cache import TableCache
 if TYPE_CHECKING:
     import pandas as pd
 
+    from calib_pipeline.sealing import SealingKey
     from calib_pipeline.studies.project import Project
     from calib_pipeline.studies.study import Study
     from calib_pipeline.tables.annotations import Labels
@@ -60,14 +62,17 @@ class Ladder:
     recheck
         Measure again what was measured, on the next generation of its set. Computing stored rows again is verification
         and no re-check.
+    key
+        Seals the stored labels, and opens them; None where a ladder is only looked at, or labels are stored open.
     """
 
-    def __init__(self, project: Project, run_id: str, *, recheck: bool = False) -> None:
+    def __init__(self, project: Project, run_id: str, *, recheck: bool = False, key: SealingKey | None = None) -> None:
         self.project = project
         self.run_id = run_id
         self._recheck = recheck
-        self.store = EvidenceStore(project.store)
-        self.archive = RecordArchive(self.store.base)
+        self._key = key
+        self.store = EvidenceStore(project.store, key)
+        self.archive = RecordArchive(self.store)
         self._tables = TableCache(project)
 
     @cached_property
@@ -92,6 +97,7 @@ class Ladder:
         study = self._study(cell)
         self._tables.refuse_unusable(study, cell.population)
         self._refuse_a_broken_history()
+        self._custody.refuse_another_key()
         held = self.sets.for_run(cell, run_id=self.run_id or None, recheck=self._recheck)
         self.ledger.register(held.holdout_id, self.sets.registrations(cell, held), run_id=self.run_id or None)
         declared, facts = self._declared_on(cell, held), self.sets.facts(study, held)
@@ -105,7 +111,7 @@ class Ladder:
         drawn = self._table(reservation, "reserved")
         labels = self._labels(cell, set(drawn["item_id"]))
         details = {"rows": labels.counts["received"], "usable": labels.counts["usable"]}
-        self.ledger.ingest_labels(held.holdout_id, study.name, labels.digest, details, run_id=self.run_id or None)
+        self._custody.ingest(held.holdout_id, study.name, labels.digest, details)
         provenance = label_provenance(study, labels.frame, reserved_since(self.ledger, held))
         digests = self._declared_on(cell, held).digests({"holdout_reservation": digest_frame(reservation)})
         made = label_evidence(study, drawn, labels, provenance, digests | {"labels file": labels.file_digest})
@@ -115,7 +121,7 @@ class Ladder:
         """Read the labels to see how far people agree with each other."""
         study, held = self._study(cell), self._held(reservation)
         declared = self._declared_on(cell, held)
-        self._record_read(declared, "ceiling", labeled)
+        self._custody.read(declared, "ceiling", {"labels": fact(labeled, "table", "labels")})
         above = {"holdout_reservation": reservation, "annotations": labeled}
         made = human_ceiling(
             study,
@@ -133,7 +139,7 @@ class Ladder:
         """Read the labels to see what needs no scorer."""
         study, held = self._study(cell), self._held(reservation)
         declared = self._declared_on(cell, held)
-        self._record_read(declared, "baselines", labeled)
+        self._custody.read(declared, "baselines", {"labels": fact(labeled, "table", "labels")})
         above = {"holdout_reservation": reservation, "annotations": labeled, "human_ceiling": ceiling}
         made = baseline_comparators(
             study,
@@ -156,6 +162,7 @@ class Ladder:
         """Open the set if enough is scored, and only then let labels meet outputs."""
         study, held = self._study(cell), self._held(reservation)
         declared = self._declared_on(cell, held)
+        self._custody.unseal(declared, "agreement")
         drawn, labels = self._table(reservation, "reserved"), self._table(labeled, "labels")
         scores = self._scores(study, cell.population, set(drawn["item_id"]))
         opening = None
@@ -189,6 +196,7 @@ class Ladder:
             1, int((figure(agreement, "configurations_registered") or 0) + (figure(agreement, "earlier_attempts") or 0))
         )
         declared = self._declared_on(cell, held)
+        self._custody.unseal(declared, "threshold")
         rows, digests = self._table(agreement, "rows"), declared.digests(_digests(above))
         return self._stored_tables(threshold_check(study, declared.strata, agreement, rows, m, digests))
 
@@ -208,6 +216,7 @@ class Ladder:
         )
         holds = GATES["published_record"].judge(made.evidence.rows).holds
         if holds and made.content is not None and made.record_id is not None:
+            self._custody.unseal(declared, "record")
             rows = self._table(above["scorer_agreement"], "rows")
             self._publish(cell, held, made.content, made.record_id, rows)
         return made.evidence
@@ -223,7 +232,7 @@ class Ladder:
         declared = self._declared_on(cell, held)
         labels = self._labels(cell, {item.item_id for item in held.items})
         scores = self._scores(study, cell.population, {item.item_id for item in held.items})
-        self.ledger.ingest_labels(held.holdout_id, study.name, labels.digest, run_id=self.run_id or None)
+        self._custody.ingest(held.holdout_id, study.name, labels.digest, {})
         state = self.sets.state(study, held)
         ready = readiness(set(labels.frame["item_id"]), scores.frame)
         if study.supports_status and ready.decided >= FEWEST_USABLE_PAIRS and state.state != "reused":
@@ -233,10 +242,7 @@ class Ladder:
                 todo=f"run `calib run --study {study.name} --population {cell.population}`",
             )
         for purpose in ("ceiling", "baselines"):
-            self.ledger.record_read(
-                held.holdout_id, study.name, declared.configuration, purpose, {"record": "diagnostic"},
-                run_id=self.run_id or None,
-            )  # fmt: skip
+            self._custody.read(declared, purpose, {"record": "diagnostic"})
         opening = None
         if ready.decided:
             opening = self._open_for(cell, declared, held, labels.digest, "diagnostic")
@@ -250,7 +256,7 @@ class Ladder:
         )
         if made.content is not None and made.record_id is not None:
             for frame in made.tables.values():
-                self.store.put_table(frame)
+                self.store.put_table(frame, labels=True)
             self.archive.write(made.content, made.record_id, made.tables["rows"])
         return made.evidence
 
@@ -345,12 +351,9 @@ class Ladder:
 
     # Events
 
-    def _record_read(self, declared: Declared, purpose: str, labeled: pd.DataFrame) -> None:
-        details = {"labels": fact(labeled, "table", "labels")}
-        self.ledger.record_read(
-            declared.holdout_id, declared.study.name, declared.configuration, purpose, details,
-            run_id=self.run_id or None,
-        )  # fmt: skip
+    @cached_property
+    def _custody(self) -> LabelCustody:
+        return LabelCustody(self.ledger, self.run_id or None, self._key)
 
     def _open(
         self,
@@ -441,7 +444,10 @@ class Ladder:
             paths["scores"] = self.project.path(study.data.scores, cell.population)
         if study.scorer.tuned_on is not None:
             paths["tuned_on"] = self.project.path(study.scorer.tuned_on, cell.population)
-        kept = {name: self.store.put_input(self._tables.content(path)) for name, path in paths.items()}
+        kept = {
+            name: self.store.put_input(self._tables.content(path), labels=name == "labels")
+            for name, path in paths.items()
+        }
         shown = {name: self._tables.relative(path) for name, path in paths.items()}
         return Sources(kept["manifest"], kept["labels"], kept.get("scores", ""), shown, kept.get("tuned_on"))
 
@@ -461,12 +467,15 @@ class Ladder:
     def _table(self, rows: pd.DataFrame, name: str) -> pd.DataFrame:
         digest = fact(rows, "table", name)
         assert digest is not None
-        return self.store.get_table(digest)
+        try:
+            return self.store.get_table(digest)
+        except SealedEvidence as sealed:
+            raise InputError(f"the table {name} does not open: {sealed}", todo=NAME_THE_KEY) from sealed
 
     def _stored_tables(self, evidence: Evidence) -> Evidence:
         """Store the row tables; what the next rung reads back is what the digest names."""
         for name, frame in evidence.tables.items():
-            digest = self.store.put_table(frame)
+            digest = self.store.put_table(frame, labels=evidence.asset != "holdout_reservation")
             assert digest == fact(evidence.rows, "table", name)
         return evidence
 

@@ -19,6 +19,7 @@ SHORT = 12
 STANDS = {
     "matches": "matches",
     "changed": "changed since, the record stands for what it was",
+    "sealed": "there, sealed",
     "missing": "missing",
     "altered": "altered",
 }
@@ -48,7 +49,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     from calib_pipeline.records.audit import audit_record
 
     project = open_project(arguments.project)
-    archive = RecordArchive(EvidenceStore(project.store).base)
+    archive = RecordArchive(EvidenceStore(project.store))
     record_id = one_id(archive, arguments.record)
     file = archive.file(record_id)
     record = None if file is None else parsed_record(file)

@@ -15,7 +15,9 @@ from uuid import uuid4
 
 from calib_pipeline.cli.console import Console
 from calib_pipeline.cli.exit_codes import FAULT, REACHED
+from calib_pipeline.cli.seal import run_seal
 from calib_pipeline.errors import InputError
+from calib_pipeline.sealing import KEY_FILE_VARIABLE, KEY_VARIABLE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,6 +77,11 @@ def add(commands: Any, everywhere: argparse.ArgumentParser) -> None:
     )
     fitted.add_argument("--everyone", action="store_true", help="every scorer there is or will be")
     fitted.add_argument("--reason", metavar="TEXT", required=True, help="how it shaped the scorer")
+    action(
+        "seal",
+        f"encrypt the stored labels with the key of {KEY_VARIABLE} or {KEY_FILE_VARIABLE}, for every set",
+        run_seal,
+    )
     export = action("export", "write the labels of a set to a file for a person, which spends the set", run_export)
     export.add_argument("set", metavar="SET")
     export.add_argument("--to", metavar="NAME", required=True, help="who will see the labels")
@@ -194,7 +201,7 @@ def run_verify(arguments: argparse.Namespace, console: Console) -> int:
         with closing(ledger):
             problems, head = ledger.verify(), ledger.head()
             hashes = ledger.hashes()
-    archive = RecordArchive(EvidenceStore(project.store).base)
+    archive = RecordArchive(EvidenceStore(project.store))
     lost = lost_openings(archive, set(hashes.values()))
     if ledger is None and lost:
         shown = shown_address(project.ledger)

@@ -235,4 +235,4 @@ def _archive_of(project: Project) -> RecordArchive:
     from calib_pipeline.evidence_store import EvidenceStore
     from calib_pipeline.records.archive import RecordArchive
 
-    return RecordArchive(EvidenceStore(project.store).base)
+    return RecordArchive(EvidenceStore(project.store))

@@ -43,6 +43,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     from calib_pipeline.cli.project_folder import asked_cells, project_root, refuse_files_in_the_way
     from calib_pipeline.cli.validate import document, notes_on, say_blocked, say_faults, unloadable_document
     from calib_pipeline.dagster_side.instance import refuse_unusable_home
+    from calib_pipeline.sealing import key_of_environment
     from calib_pipeline.studies.project import load_project
 
     root = project_root(arguments.project)
@@ -63,6 +64,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
     refuse_files_in_the_way(project)
     refuse_unusable_home(root)
+    key_of_environment(root)
     prepare(cells)
     before = what_is_left(project)
     climbed, statuses = climb_all(project, cells, console, recheck=arguments.recheck)

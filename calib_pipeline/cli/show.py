@@ -90,7 +90,7 @@ def diagnostic_evidence(project: Project, status: CellStatus) -> EvidenceByAsset
     from calib_pipeline.records.archive import RecordArchive
 
     assert status.record_id is not None
-    record = RecordArchive(EvidenceStore(project.store).base).read(status.record_id)
+    record = RecordArchive(EvidenceStore(project.store)).read(status.record_id)
     return {} if record is None else record["evidence"]
 
 

@@ -36,12 +36,19 @@ EVENTS_OF = {
     "annotations": ("labels_ingested",),
     "human_ceiling": ("read",),
     "baseline_comparators": ("read",),
-    "scorer_agreement": ("opened",),
-    "published_record": ("published",),
+    "scorer_agreement": ("read", "opened"),
+    "threshold_check": ("read",),
+    "published_record": ("read", "published"),
     "diagnostic_record": ("reserved", "registered", "labels_ingested", "read", "opened"),
 }
 """The kinds of events that an asset writes."""
-READ_BY = {"human_ceiling": "ceiling", "baseline_comparators": "baselines"}
+READ_BY = {
+    "human_ceiling": "ceiling",
+    "baseline_comparators": "baselines",
+    "scorer_agreement": "agreement",
+    "threshold_check": "threshold",
+    "published_record": "record",
+}
 NO_EVENT = "none: what the ledger holds already says it"
 
 

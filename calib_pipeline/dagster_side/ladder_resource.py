@@ -24,11 +24,13 @@ def ladder_resource(open_project: Callable[[], Project]) -> dg.ResourceDefinitio
 
     def open_ladder(init: dg.InitResourceContext) -> Iterator[Ladder]:
         from calib_pipeline.ladder import Ladder
+        from calib_pipeline.sealing import key_of_environment
 
         if init.run is not None and init.instance is not None:
             tell_climbing(init.instance, init.run)
         tags = {} if init.run is None else init.run.tags
-        ladder = Ladder(open_project(), "" if init.run is None else init.run.run_id, recheck=RECHECK_TAG in tags)
+        project, run_id = open_project(), "" if init.run is None else init.run.run_id
+        ladder = Ladder(project, run_id, recheck=RECHECK_TAG in tags, key=key_of_environment(project.root))
         try:
             yield ladder
         finally:

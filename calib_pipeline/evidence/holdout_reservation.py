@@ -11,7 +11,7 @@ from calib_pipeline.evidence.evidence import Evidence, EvidenceRows
 if TYPE_CHECKING:
     import pandas as pd
 
-    from calib_pipeline.ledger import Allowance, Uses
+    from calib_pipeline.ledger import Allowance, Sealing, Uses
     from calib_pipeline.studies.study import Study
     from calib_pipeline.tables.tuning import TuningItems
 
@@ -25,7 +25,8 @@ class HoldoutFacts:
 
     ``registered`` is whether both were registered before the set was first opened or read, ``why_not`` the event that
     says otherwise, and ``spent`` the number of its items that are spent for the configuration. ``allowance`` is what
-    the declared limits leave of it, and ``uses`` what it had been used for at the opening, None before there is one.
+    the declared limits leave of it. ``uses`` is what it had been used for at the opening and ``sealing`` how its labels
+    were stored then, None before there is one.
     """
 
     holdout_id: str
@@ -35,6 +36,7 @@ class HoldoutFacts:
     spent: int
     allowance: Allowance | None = None
     uses: Uses | None = None
+    sealing: Sealing | None = None
 
 
 def holdout_reservation(

@@ -9,12 +9,14 @@ from calib_pipeline.ledger.events import GENESIS, Event
 from calib_pipeline.ledger.ladder_entries import EvidenceEntry, Publication
 from calib_pipeline.ledger.ledger import Ledger
 from calib_pipeline.ledger.openings import Opening, OpeningOutcome
+from calib_pipeline.ledger.sealing import SEALED, Sealing
 from calib_pipeline.ledger.sets import HoldoutSet, Registration, ReservedItem, SetDraw, SetHeader, SpentItems
 from calib_pipeline.ledger.states import SetState, Subject
 from calib_pipeline.ledger.uses import Allowance, Limits, Uses
 
 __all__ = [
     "GENESIS",
+    "SEALED",
     "Allowance",
     "Event",
     "EvidenceEntry",
@@ -28,6 +30,7 @@ __all__ = [
     "Publication",
     "Registration",
     "ReservedItem",
+    "Sealing",
     "SetDraw",
     "SetHeader",
     "SetState",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from calib_pipeline.ledger.errors import LedgerError
 from calib_pipeline.ledger.events import Event
+from calib_pipeline.ledger.sealing import SEALED
 
 if TYPE_CHECKING:
     from calib_pipeline.ledger.journal import Journal
@@ -19,25 +20,50 @@ def ingest_labels(
     digest: str,
     details: Mapping[str, Any],
     *,
+    sealed: str | None,
     run_id: str | None,
     actor: str | None,
 ) -> Event:
-    """Write down the labels by digest, unless they are the newest of the set and study already."""
+    """Write down the labels by digest, unless they are the newest of the set and study already, under the same key."""
     journal.require(holdout_id)
     standing = journal.events(
         holdout_id=holdout_id, study=study, kinds=("labels_ingested",), newest_first=True, limit=1
     )
     newest = next(standing, None)
-    if newest is not None and newest.details.get("digest") == digest:
+    stored = {"digest": digest} | ({} if sealed is None else {SEALED: sealed})
+    if newest is not None and all(newest.details.get(name) == stored.get(name) for name in ("digest", SEALED)):
         return newest
     return journal.append(
         "labels_ingested",
         holdout_id=holdout_id,
         study=study,
-        details={**details, "digest": digest},
+        details={**details, **stored},
         run_id=run_id,
         actor=actor,
     )
+
+
+def newest_sealing(journal: Journal) -> Event | None:
+    """The newest event by which labels were stored sealed, None where none ever were."""
+    ingested = journal.events(kinds=("labels_ingested",), newest_first=True)
+    return next((event for event in ingested if SEALED in event.details), None)
+
+
+def record_sealing(journal: Journal, key_id: str, *, run_id: str | None, actor: str | None) -> list[Event]:
+    """Write down that the newest labels of every set and study, which were stored open, are sealed now."""
+    newest = {(event.holdout_id, event.study): event for event in journal.events(kinds=("labels_ingested",))}
+    return [
+        journal.append(
+            "labels_ingested",
+            holdout_id=event.holdout_id,
+            study=event.study,
+            details={**event.details, SEALED: key_id},
+            run_id=run_id,
+            actor=actor,
+        )
+        for event in newest.values()
+        if event.details.get(SEALED) != key_id
+    ]
 
 
 def record_read(

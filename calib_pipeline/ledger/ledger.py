@@ -12,6 +12,7 @@ from calib_pipeline.ledger.anchors import Anchor
 from calib_pipeline.ledger.events import Event
 from calib_pipeline.ledger.ladder_entries import EvidenceEntry, Publication
 from calib_pipeline.ledger.openings import Opening, OpeningOutcome
+from calib_pipeline.ledger.sealing import Sealing, sealing_before
 from calib_pipeline.ledger.sets import HoldoutSet, Registration, ReservedItem, Role, SetDraw, SetHeader, SpentItems
 from calib_pipeline.ledger.states import SetState, Subject, state_of
 from calib_pipeline.ledger.uses import Allowance, Limits, Uses, allowance_of, uses_before
@@ -171,12 +172,35 @@ class Ledger:
         digest: str,
         details: Mapping[str, Any] | None = None,
         *,
+        sealed: str | None = None,
         run_id: str | None = None,
         actor: str | None = None,
     ) -> Event:
-        """Write down the labels by digest; no new event where they are the newest of the set and study already."""
+        """Write down the labels by digest; no new event where they are the newest of the set and study already.
+
+        ``sealed`` is the id of the key that they are stored under, None where they are stored open.
+        """
         with self._database.writing() as journal:
-            return custody.ingest_labels(journal, holdout_id, study, digest, details or {}, run_id=run_id, actor=actor)
+            return custody.ingest_labels(
+                journal, holdout_id, study, digest, details or {}, sealed=sealed, run_id=run_id, actor=actor
+            )
+
+    def record_sealing(self, key_id: str, *, run_id: str | None = None, actor: str | None = None) -> list[Event]:
+        """Write down that all stored labels are sealed now; return the new events."""
+        with self._database.writing() as journal:
+            return custody.record_sealing(journal, key_id, run_id=run_id, actor=actor)
+
+    def newest_sealing(self) -> Event | None:
+        """The newest event by which labels were stored sealed, None where none ever were."""
+        with self._database.reading() as journal:
+            return custody.newest_sealing(journal)
+
+    def sealing(self, holdout_id: str, opening: str | None) -> Sealing | None:
+        """How the set's labels were stored before the opening with a hash; None where the set has no such opening."""
+        with self._database.reading() as journal:
+            events = list(journal.events(holdout_id=holdout_id, kinds=("labels_ingested", "opened")))
+            found = next((event for event in events if event.hash == opening), None)
+            return None if found is None else sealing_before(events, found)
 
     def record_read(
         self,
@@ -189,7 +213,8 @@ class Ledger:
         run_id: str | None = None,
         actor: str | None = None,
     ) -> Event:
-        """Write down that a rung reads the set's labels, for ``ceiling`` or ``baselines``; call it before the read."""
+        """Write down that the set's labels are read: for ``ceiling`` or ``baselines``, and where they are sealed for
+        whatever opens them. Call it before the read."""
         with self._database.writing() as journal:
             return custody.record_read(
                 journal, holdout_id, study, config_digest, purpose, details or {}, run_id=run_id, actor=actor

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from calib_pipeline.ledger.events import Event
+from calib_pipeline.ledger.sealing import SEALED
 
 SHORT = 12
 READ_FOR = {
     "ceiling": "to see how far people agree with each other (ceiling)",
     "baselines": "to score the comparators (baselines)",
+    "agreement": "to see whether enough is labeled to open the set",
+    "threshold": "to hold the expected cost against the budget",
+    "record": "to store the rows beside the record",
+    "verification": "to compute a record again",
 }
 
 
@@ -21,7 +26,8 @@ def sentence_of(event: Event) -> str:
             return _registered(event)
         case "labels_ingested":
             counted = f": {details['usable']} of {details['rows']} rows are usable" if "rows" in details else ""
-            return f"labels {_short(details.get('digest'))} of {event.study} arrived{counted}"
+            kept = f", stored sealed with the key {details[SEALED]}" if SEALED in details else ""
+            return f"labels {_short(details.get('digest'))} of {event.study} arrived{counted}{kept}"
         case "read":
             purpose = str(details.get("purpose"))
             diagnostic = " for a diagnostic record" if details.get("record") == "diagnostic" else ""

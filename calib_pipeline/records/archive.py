@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from calib_pipeline.evidence_store import DamagedEvidence, parquet_bytes, read_parquet, write_atomically
+from calib_pipeline.evidence_store import (
+    ROWS,
+    DamagedEvidence,
+    EvidenceStore,
+    parquet_bytes,
+    read_parquet,
+    write_atomically,
+)
 from calib_pipeline.records.record import address
 
 if TYPE_CHECKING:
@@ -32,10 +39,11 @@ class RecordEntry:
 
 
 class RecordArchive:
-    """Records under ``<base>/records/<population>/<study>/<record_id>.json``."""
+    """Records under ``<store>/records/<population>/<study>/<record_id>.json``."""
 
-    def __init__(self, base: UPath) -> None:
-        self.folder = base / "records"
+    def __init__(self, store: EvidenceStore) -> None:
+        self._store = store
+        self.folder = store.base / "records"
 
     def path(self, population: str, study: str, record_id: str) -> UPath:
         """Where a record stands."""
@@ -43,7 +51,7 @@ class RecordArchive:
 
     def rows_path(self, population: str, study: str, record_id: str) -> UPath:
         """Where the row table that a record recomputes from stands."""
-        return self.folder / population / study / f"{record_id}.rows.parquet"
+        return self.folder / population / study / f"{record_id}{ROWS}"
 
     def write(
         self, content: Mapping[str, Any], record_id: str, rows: pd.DataFrame, *, published_at: str | None = None
@@ -57,7 +65,7 @@ class RecordArchive:
         path = self.path(population, study, record_id)
         if readable_record(path) is None:
             at = datetime.now(UTC) if published_at is None else datetime.fromisoformat(published_at)
-            write_atomically(self.rows_path(population, study, record_id), parquet_bytes(rows))
+            self._store.write(self.rows_path(population, study, record_id), parquet_bytes(rows), labels=True)
             whole = {
                 "record_id": record_id,
                 **content,

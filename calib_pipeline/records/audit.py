@@ -122,7 +122,7 @@ def _audit(
         _file(file, record),
         *_in_ledger(record, opening, published),
         *evidence_on_disk(ledger, store, record),
-        rows_beside(file, record),
+        rows_beside(store, file, record),
         *row_tables(store, record),
         *kept_copies(store, record),
         *brought_tables(project, record),
@@ -139,7 +139,7 @@ def _audit(
         record["claim"],
         record["published_at"],
         held,
-        superseded_by(RecordArchive(store.base).entries(), ledger.published()).get(record["record_id"]),
+        superseded_by(RecordArchive(store).entries(), ledger.published()).get(record["record_id"]),
         shared,
         tuple(told),
         named,
@@ -253,7 +253,16 @@ def _answers(told: list[AuditedEvent], record: Mapping[str, Any], opening: Event
     reads = sum(event.event == "read" for event in looks if event.seq < opening.seq)
     yield f"labels seen until the opening: by {', '.join(seen)}, in {reads} reads and the opening"
     yield f"opened by {_by(opening)}: {sentence_of(opening)}"
+    yield _storage(record["holdout"])
     yield from _since(told, record)
+
+
+def _storage(holdout: Mapping[str, Any]) -> str:
+    """How the labels were stored until the opening, as the record says it."""
+    if holdout.get("sealed", "no") == "no":
+        return "labels stored unsealed: whoever could read the store could read them"
+    since = " after they had been stored unsealed" if holdout["sealed"] == "later" else ""
+    return f"labels stored sealed with the key {holdout['sealing_key']}{since}"
 
 
 def _since(told: list[AuditedEvent], record: Mapping[str, Any]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from calib_pipeline.chain import MEASURING_RUNGS
 from calib_pipeline.digests import digest_frame
 from calib_pipeline.errors import InputError
-from calib_pipeline.evidence_store import DamagedEvidence, EvidenceStore, read_parquet
+from calib_pipeline.evidence_store import ROWS, DamagedEvidence, EvidenceStore, SealedEvidence, read_parquet
 from calib_pipeline.ledger import Ledger
 from calib_pipeline.tables.source import read_source
 
@@ -20,15 +20,16 @@ if TYPE_CHECKING:
     from calib_pipeline.ledger import EvidenceEntry
     from calib_pipeline.studies.project import Project
 
-Stands = Literal["matches", "changed", "missing", "altered"]
+Stands = Literal["matches", "changed", "sealed", "missing", "altered"]
 
 
 @dataclass(frozen=True)
 class OnDisk:
     """One thing that a record names by digest.
 
-    ``changed``: something newer stands in its place, and what the record rests on is kept. ``missing`` and ``altered``
-    refute the record. ``said`` is the sentence where it does not match.
+    ``changed``: something newer stands in its place, and what the record rests on is kept. ``sealed``: it is there, and
+    only its key tells whether it is what it was. ``missing`` and ``altered`` refute the record. ``said`` is the
+    sentence where it does not match.
     """
 
     what: str
@@ -42,21 +43,17 @@ class OnDisk:
         return self.stands in ("missing", "altered")
 
 
-def rows_beside(file: UPath, record: dict[str, Any]) -> OnDisk:
+def rows_beside(store: EvidenceStore, file: UPath, record: dict[str, Any]) -> OnDisk:
     """The row table beside a record."""
-    path, digest = file.with_name(f"{file.stem}.rows.parquet"), record["tables"]["rows"]
+    path, digest = file.with_name(f"{file.stem}{ROWS}"), record["tables"]["rows"]
     what = "row table beside the record"
-    try:
-        rows = read_parquet(path.read_bytes(), str(path))
-    except FileNotFoundError:
-        return OnDisk(what, digest, "missing", f"the row table {path.name} is missing")
-    except DamagedEvidence as fault:
-        return OnDisk(what, digest, "altered", str(fault))
-    if digest_frame(rows) != digest:
-        return OnDisk(
-            what, digest, "altered", f"the row table {path.name} is not the one that the record was made from"
-        )
-    return OnDisk(what, digest, "matches")
+
+    def get() -> None:
+        rows = read_parquet(store.read(path, "restore it from a copy"), str(path))
+        if digest_frame(rows) != digest:
+            raise DamagedEvidence(f"{path.name} is not the one that the record was made from")
+
+    return _held(what, digest, get)
 
 
 def row_tables(store: EvidenceStore, record: dict[str, Any]) -> Iterator[OnDisk]:
@@ -70,7 +67,7 @@ def kept_copies(store: EvidenceStore, record: dict[str, Any]) -> Iterator[OnDisk
     """The copies of what people brought, from which the record is rebuilt."""
     for name in record["inputs"]["paths"]:
         digest = record["inputs"][name]
-        yield _held(f"kept copy of {name}", digest, lambda digest=digest: store.input_path(digest))
+        yield _held(f"kept copy of {name}", digest, lambda digest=digest: store.get_input(digest))
 
 
 def brought_tables(project: Project, record: dict[str, Any]) -> Iterator[OnDisk]:
@@ -132,6 +129,8 @@ def _evidence_when_published(ledger: Ledger, record: dict[str, Any]) -> dict[str
 def _held(what: str, digest: str, get: Any) -> OnDisk:
     try:
         get()
+    except SealedEvidence as fault:
+        return OnDisk(what, digest, "sealed", f"the {what}: {fault}; whoever has it can run `calib record verify`")
     except DamagedEvidence as fault:
         stands: Stands = "missing" if isinstance(fault.__cause__, FileNotFoundError) else "altered"
         return OnDisk(what, digest, stands, f"the {what}: {fault}")

@@ -55,8 +55,9 @@ def publication_evidence(
     state
         What the set is for the configuration.
     """
+    facts = chain.given.facts
     content = build_record(
-        declared, above, sources, kind="measurement", state=state, why="", uses=chain.given.facts.uses
+        declared, above, sources, kind="measurement", state=state, why="", uses=facts.uses, sealing=facts.sealing
     )
     differ = [
         difference
@@ -77,8 +78,9 @@ def diagnostic_evidence(declared: Declared, sources: Sources, chain: Chain, *, s
         rows.fact("record_id", None, note="nothing to record: no item has both a label and a decided output")
         return Made(rows.build(), None, None)
     evidence = {asset: of_rung.rows for asset, of_rung in chain.evidence.items()}
+    facts = chain.given.facts
     content = build_record(
-        declared, evidence, sources, kind="diagnostic", state=state, why=why, uses=chain.given.facts.uses
+        declared, evidence, sources, kind="diagnostic", state=state, why=why, uses=facts.uses, sealing=facts.sealing
     )
     above = {f"above: {asset}": of_rung.digest for asset, of_rung in chain.evidence.items()}
     judged = _judged("diagnostic_record", content, [], declared.digests() | above)

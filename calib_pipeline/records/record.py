@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from calib_pipeline.chain import Declared
-    from calib_pipeline.ledger import Uses
+    from calib_pipeline.ledger import Sealing, Uses
     from calib_pipeline.studies.study import Study
 
 FORMAT = 1
@@ -52,6 +52,7 @@ def build_record(
     state: str,
     why: str,
     uses: Uses | None,
+    sealing: Sealing | None,
 ) -> dict[str, Any]:
     """The content of a record, without its address, software and time.
 
@@ -67,6 +68,8 @@ def build_record(
         For a diagnostic, why it can be no more.
     uses
         What the set had been used for before the opening; None for a record of a version that did not state it.
+    sealing
+        How its labels were stored then; None as for ``uses``.
     """
     study, manifest = declared.study, declared.manifest
     reservation, labels = evidence["holdout_reservation"], evidence["annotations"]
@@ -133,6 +136,7 @@ def build_record(
             "earlier_attempts": figure(agreement, "earlier_attempts"),
             "ledger_head": fact(agreement, "ledger_head"),
             **({} if uses is None else {"uses_before": asdict(uses)}),
+            **({} if sealing is None else {"sealed": sealing.sealed, "sealing_key": sealing.key_id}),
         },
         "rubric": {"version": study.rubric.version, "digest": fact(reservation, "digest", "rubric")},
         "scorer": {

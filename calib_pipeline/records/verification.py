@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from calib_pipeline.chain import Chain, Declared, Given
 from calib_pipeline.digests import digest_frame
+from calib_pipeline.errors import InputError
 from calib_pipeline.evidence.annotations import label_provenance
 from calib_pipeline.evidence.evidence import Evidence
 from calib_pipeline.evidence.holdout_reservation import HoldoutFacts
 from calib_pipeline.evidence.scorer_agreement import Opening
 from calib_pipeline.evidence_store import DamagedEvidence, EvidenceStore
 from calib_pipeline.holdout_sets import EXCLUDED, STRATA, drawn_of, limits_of, reserved_since
+from calib_pipeline.label_custody import NAME_THE_KEY
 from calib_pipeline.ledger import Ledger, LedgerError
 from calib_pipeline.records.archive import RecordArchive, parsed_record, software_versions
 from calib_pipeline.records.on_disk import OnDisk, brought_tables, evidence_on_disk, rows_beside
@@ -22,6 +24,7 @@ from calib_pipeline.records.publication import differences
 from calib_pipeline.records.record import Sources, address, build_record, compact
 from calib_pipeline.records.set_state import state_problem
 from calib_pipeline.sampling import draw_holdout
+from calib_pipeline.sealing import key_of_environment
 
 if TYPE_CHECKING:
     from upath import UPath
@@ -52,12 +55,9 @@ def verify_record(project: Project, record_id: str) -> Verification:
     Raises
     ------
     InputError
-        When no record, or more than one, has that id.
+        When no record, or more than one, has that id, or its labels are sealed with a key that is not at hand.
     """
-    from calib_pipeline.errors import InputError
-
-    store = EvidenceStore(project.store)
-    archive = RecordArchive(store.base)
+    archive = RecordArchive(EvidenceStore(project.store))
     file = archive.file(record_id)
     if file is None:
         raise InputError(
@@ -68,10 +68,34 @@ def verify_record(project: Project, record_id: str) -> Verification:
     record = parsed_record(file)
     if record is None:
         return Verification(record_id, (f"{file.name} is damaged: it holds no record",), ())
-    found = list(_findings(project, store, file, record))
+    found = list(_findings(project, _opened_store(project, record), file, record))
     problems = tuple(sentence for kind, sentence in found if kind == "problem")
     notes = tuple(sentence for kind, sentence in found if kind == "note")
     return Verification(str(record.get("record_id", record_id)), problems, notes)
+
+
+def _opened_store(project: Project, record: dict[str, Any]) -> EvidenceStore:
+    """The store, with its key where the record's labels are sealed; the ledger has it before that they are opened."""
+    store = EvidenceStore(project.store)
+    try:
+        held, labels = record["holdout"]["set"], record["inputs"]["labels"]
+        key_id = store.key_of_input(labels)
+        if key_id is None:
+            return store
+        key = key_of_environment(project.root)
+        if key is None or key.key_id != key_id:
+            raise InputError(
+                f"the labels of the record are sealed with the key {key_id}, which is not at hand",
+                expected="that key",
+                todo=NAME_THE_KEY,
+            )
+        with Ledger.open(project.ledger) as ledger:
+            if not ledger.verify():
+                ledger.record_read(held, record["study"], record["scorer"]["digest"], "verification")
+                return EvidenceStore(project.store, key)
+    except (DamagedEvidence, LedgerError, KeyError, TypeError):
+        pass
+    return store
 
 
 def _findings(project: Project, store: EvidenceStore, file: UPath, record: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -82,7 +106,7 @@ def _findings(project: Project, store: EvidenceStore, file: UPath, record: dict[
             yield from (("problem", f"the ledger: {problem}") for problem in ledger.verify())
             yield from _ledger_findings(ledger, record)
             yield from _found(evidence_on_disk(ledger, store, record))
-            yield from _found([rows_beside(file, record)])
+            yield from _found([rows_beside(store, file, record)])
             yield from _rebuilt_findings(project, ledger, store, record)
     except LedgerError as error:
         yield "problem", f"the ledger cannot be read: {error}"
@@ -142,6 +166,7 @@ def _rebuilt_findings(
         state=record["holdout"]["state"],
         why=record["why"],
         uses=given.facts.uses if "uses_before" in record["holdout"] else None,
+        sealing=given.facts.sealing if "sealed" in record["holdout"] else None,
     )
     rebuilt = json.loads(json.dumps(rebuilt))
     for field, value in rebuilt.items():
@@ -166,13 +191,13 @@ def _given(ledger: Ledger, store: EvidenceStore, record: dict[str, Any], study: 
     inputs, holdout = record["inputs"], record["holdout"]
     held = ledger.reserved_set(holdout["set"])
     reserved = {item.item_id for item in held.items}
-    manifest = read_manifest(str(store.input_path(inputs["manifest"])), record["population"]["name"])
+    manifest = read_manifest(store.get_input(inputs["manifest"]), record["population"]["name"])
     known = set(manifest.frame["item_id"])
-    labels = read_labels(str(store.input_path(inputs["labels"])), study, reserved, known)
-    scores = read_scores(str(store.input_path(inputs["scores"])), study, reserved, known)
+    labels = read_labels(store.get_input(inputs["labels"]), study, reserved, known)
+    scores = read_scores(store.get_input(inputs["scores"]), study, reserved, known)
     rubric = record["declaration"]["rubric_text"]
     strata = held.details.get(STRATA)
-    tuned_on = read_tuning(str(store.input_path(inputs["tuned_on"]))) if "tuned_on" in inputs else NOTHING
+    tuned_on = read_tuning(store.get_input(inputs["tuned_on"])) if "tuned_on" in inputs else NOTHING
     tuned_on = tuned_on.with_examples(study.scorer.config)
     declared = Declared(study, rubric, manifest, scores.rows_digest, held.holdout_id, strata, tuned_on)
     opening = Opening(
@@ -192,10 +217,11 @@ def _given(ledger: Ledger, store: EvidenceStore, record: dict[str, Any], study: 
         spent=0,
         allowance=ledger.allowance(held.holdout_id, record["scorer"]["digest"], limits_of(study), head),
         uses=ledger.uses(held.holdout_id, head),
+        sealing=ledger.sealing(held.holdout_id, head),
     )
     provenance = label_provenance(study, labels.frame, reserved_since(ledger, held))
     panel = {
-        scorer.id: read_scores(str(store.input_path(inputs["scores"])), study, reserved, known, scorer)
+        scorer.id: read_scores(store.get_input(inputs["scores"]), study, reserved, known, scorer)
         for scorer in study.panel
     }
     given = Given(declared, drawn_of(held), facts, labels, labels.file_digest, provenance, scores, panel, opening)

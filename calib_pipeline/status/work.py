@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from calib_pipeline.errors import InputError, ReviewUnavailable
 from calib_pipeline.evidence.evidence import fact
 from calib_pipeline.evidence.named_items import items_to_label_again
-from calib_pipeline.evidence_store import DamagedEvidence, EvidenceStore
+from calib_pipeline.evidence_store import DamagedEvidence, EvidenceStore, SealedEvidence
+from calib_pipeline.table_cache import TableCache
 from calib_pipeline.tables.reasons import HARMLESS
 
 if TYPE_CHECKING:
@@ -30,7 +32,8 @@ class Work:
 
 
 def work_on(project: Project, standing: Standing) -> Work:
-    """What a reserved set and its stored labels leave to do; nothing where a table is gone."""
+    """What a reserved set and its labels leave to do: the stored labels or, where these are sealed, those of the sheet
+    that people brought; nothing where a table is gone."""
     reservation, labeled = standing.evidence.get("holdout_reservation"), standing.evidence.get("annotations")
     if reservation is None or standing.reasons["holdout_reservation"]:
         return Work()
@@ -39,9 +42,13 @@ def work_on(project: Project, standing: Standing) -> Work:
         drawn = _table(store, reservation, "reserved")
         if labeled is None:
             return Work(tuple(sorted(drawn["item_id"])), tuple(sorted(drawn["item_id"][drawn["named"]])))
-        labels = _table(store, labeled, "labels")
-        not_compared = _table(store, labeled, "not_compared")
-    except DamagedEvidence:
+        try:
+            labels, not_compared = _table(store, labeled, "labels"), _table(store, labeled, "not_compared")
+        except SealedEvidence:
+            sheet = TableCache(project).labels(study, standing.cell.population, set(drawn["item_id"]))
+            labels, not_compared = sheet.frame, sheet.not_compared
+            not_compared = not_compared.assign(reason=[str(reason) for reason in not_compared["reason"]])
+    except (DamagedEvidence, InputError, ReviewUnavailable):
         return Work()
     unlabeled = sorted(set(drawn["item_id"]) - set(labels["item_id"]))
     unusable = not_compared[~not_compared["reason"].isin([str(reason) for reason in HARMLESS])]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import yaml
-from yaml.composer import Composer
 from yaml._yaml import CParser
+from yaml.composer import Composer
 from yaml.resolver import Resolver
 
 

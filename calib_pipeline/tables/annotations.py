@@ -21,7 +21,7 @@ from calib_pipeline.tables.label_cells import CONFIDENCES, LabelCells, Unread
 from calib_pipeline.tables.label_studio import export_table
 from calib_pipeline.tables.reading import RawTable, table_of
 from calib_pipeline.tables.reasons import HARMLESS, Reason
-from calib_pipeline.tables.source import read_source
+from calib_pipeline.tables.source import Source, read_source
 from calib_pipeline.tables.values import off_scale_detail, spelling_counts
 from calib_pipeline.tables.votes import settle
 
@@ -103,7 +103,9 @@ class Labels:
         return sum(self.counts.get(reason, 0) for reason in Reason if reason not in HARMLESS)
 
 
-def read_labels(url: str, study: Study, item_ids: Collection[str], known_ids: Collection[str] | None = None) -> Labels:
+def read_labels(
+    url: str | Source, study: Study, item_ids: Collection[str], known_ids: Collection[str] | None = None
+) -> Labels:
     """Read and normalise the labels of the reserved items.
 
     Parameters
@@ -128,12 +130,12 @@ def read_labels(url: str, study: Study, item_ids: Collection[str], known_ids: Co
     return normalise_labels(label_table(url, study), study, item_ids, known_ids)
 
 
-def label_table(url: str, study: Study) -> RawTable:
+def label_table(url: str | Source, study: Study) -> RawTable:
     """The label sheet as written, its columns known by their names; errors as in :func:`read_labels`."""
     try:
         source = read_source(url)
     except Unreadable as error:
-        raise ReviewUnavailable(error.where or url, error.what) from error
+        raise ReviewUnavailable(error.where or str(url), error.what) from error
     return _named(export_table(source, study.dimension) or table_of(source))
 
 

@@ -14,6 +14,8 @@ from calib_pipeline.tables.reading import RawTable, read_table
 if TYPE_CHECKING:
     import pandas as pd
 
+    from calib_pipeline.tables.source import Source
+
 COLUMNS = ("item_id", "stratum", "group", "content_digest")
 ONE_STRATUM = "all"
 
@@ -53,7 +55,7 @@ class Manifest:
         return tuple(name for name in self.frame.columns if name not in COLUMNS)
 
 
-def read_manifest(url: str, name: str) -> Manifest:
+def read_manifest(url: str | Source, name: str) -> Manifest:
     """Read the item manifest of a population.
 
     Raises

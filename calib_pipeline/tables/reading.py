@@ -69,7 +69,7 @@ class RawTable:
         return place if column is None else f"{place}, column {column}"
 
 
-def read_table(url: str) -> RawTable:
+def read_table(url: str | Source) -> RawTable:
     """Read CSV, JSON Lines, a JSON list or Parquet, local or on any fsspec address.
 
     Raises

@@ -24,6 +24,8 @@ from calib_pipeline.tables.verdicts import verdict
 if TYPE_CHECKING:
     import pandas as pd
 
+    from calib_pipeline.tables.source import Source
+
 KNOWN = ("item_id", "scorer_id", "value", "status", "confidence", "explanation", "config_digest")
 SYNONYMS = {"verdict": "value", "score": "value"}
 NEEDED = ("item_id", "value")
@@ -71,7 +73,7 @@ class Scores:
 
 
 def read_scores(
-    url: str,
+    url: str | Source,
     study: Study,
     item_ids: Collection[str],
     known_ids: Collection[str] | None = None,
@@ -100,7 +102,7 @@ def read_scores(
     return normalise_scores(score_table(url), study, item_ids, known_ids, scorer)
 
 
-def score_table(url: str) -> RawTable:
+def score_table(url: str | Source) -> RawTable:
     """The table of scores as written, its columns known by their names; errors as in :func:`read_scores`."""
     return _named(read_table(url))
 

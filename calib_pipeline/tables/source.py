@@ -39,8 +39,8 @@ class Source:
         return Path(self.shown.split("?")[0]).suffix.lower()
 
 
-def read_source(url: str) -> Source:
-    """Read a file whole.
+def read_source(url: str | Source) -> Source:
+    """Read a file whole; one that is read already is looked at again.
 
     Raises
     ------
@@ -49,8 +49,11 @@ def read_source(url: str) -> Source:
     InputError
         When it holds nothing, or a format that no table is read from.
     """
-    shown = _USER.sub("", str(url))
-    content = _remote(str(url), shown) if _URL.match(str(url)) else _local(Path(url), shown)
+    if isinstance(url, Source):
+        shown, content = url.shown, url.content
+    else:
+        shown = _USER.sub("", str(url))
+        content = _remote(str(url), shown) if _URL.match(str(url)) else _local(Path(url), shown)
     if not content:
         raise InputError("the file is empty (0 bytes)", where=shown, expected="a table", todo="export the table again")
     for magic, name in _FOREIGN.items():

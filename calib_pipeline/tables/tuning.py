@@ -14,6 +14,8 @@ from calib_pipeline.tables.reading import RawTable, read_table
 if TYPE_CHECKING:
     import pandas as pd
 
+    from calib_pipeline.tables.source import Source
+
 COLUMNS = ("item_id", "content_digest")
 
 
@@ -46,7 +48,7 @@ NOTHING = TuningItems()
 """Of a scorer that says nothing."""
 
 
-def read_tuning(url: str) -> TuningItems:
+def read_tuning(url: str | Source) -> TuningItems:
     """Read a table of the items that shaped a scorer: ``item_id``, ``content_digest`` or both.
 
     Raises

@@ -78,6 +78,7 @@ def test_each_asset_tells_the_events_that_it_wrote(fresh):
         "human_ceiling": "read, event ",
         "baseline_comparators": "read, event ",
         "scorer_agreement": "opened, event ",
+        "threshold_check": "none: ",
         "published_record": "published, event ",
     }
     assert set(told) == set(begins)

@@ -143,7 +143,7 @@ class Folder:
         return self.ladder.ledger.events()
 
     def records(self) -> list[RecordEntry]:
-        return RecordArchive(self.ladder.store.base).entries()
+        return RecordArchive(self.ladder.store).entries()
 
 
 def folder_of(world: World, root: Path, instance: dg.DagsterInstance) -> Folder:

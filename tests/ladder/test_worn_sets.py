@@ -150,7 +150,7 @@ def test_a_record_of_a_version_that_stated_no_uses_recomputes(climbed: Folder) -
 
 def _write_over(folder: Folder, record: dict[str, object]) -> None:
     """The record with its new address, in the place of the old one."""
-    archive = RecordArchive(folder.ladder.store.base)
+    archive = RecordArchive(folder.ladder.store)
     file = Path(str(archive.file(str(record["record_id"]))))
     rows = file.with_name(f"{file.stem}.rows.parquet")
     record["record_id"] = address(record)

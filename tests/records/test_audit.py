@@ -23,7 +23,7 @@ SET = f"resolved@{POPULATION}.g1"
 
 def audited(folder: Folder, at: int = 0) -> Audit:
     """The audit of one of the project's records, by its place."""
-    archive = RecordArchive(folder.ladder.store.base)
+    archive = RecordArchive(folder.ladder.store)
     file = archive.file(folder.records()[at].record_id)
     assert file is not None
     record = parsed_record(file)

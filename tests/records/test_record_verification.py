@@ -157,9 +157,10 @@ def test_an_edited_row_table_beside_the_record_fails(climbed: Folder) -> None:
     path = record_file(climbed).with_name(f"{record_file(climbed).stem}.rows.parquet")
     rows = read_parquet(path.read_bytes(), path.name)
     path.write_bytes(parquet_bytes(rows.assign(weight=1.0)))
-    assert verified(climbed).problems == (f"the row table {path.name} is not the one that the record was made from",)
+    what = "the row table beside the record:"
+    assert verified(climbed).problems == (f"{what} {path.name} is not the one that the record was made from",)
     path.unlink()
-    assert verified(climbed).problems == (f"the row table {path.name} is missing",)
+    assert verified(climbed).problems == (f"{what} {path} is missing: restore it from a copy",)
 
 
 @pytest.mark.parametrize("name", ["manifest", "labels", "scores"])

@@ -1,0 +1,222 @@
+"""With a key no stored row that holds a label can be read without it, and each opening is an event."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import dagster as dg
+import pandas as pd
+import pytest
+from climbs import Folder, folder_of
+from ladder_fixtures import labeled_world
+from made_up_project import POPULATION
+
+from calib_pipeline.cli.main import main
+from calib_pipeline.errors import InputError
+from calib_pipeline.evidence_store import OF_A_DRAW
+from calib_pipeline.records.archive import parsed_record
+from calib_pipeline.records.verification import verify_record
+from calib_pipeline.sealing import KEY_VARIABLE
+
+KEY = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+OTHER = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="
+
+
+def store(folder: Folder) -> Path:
+    return Path(folder.project.store)
+
+
+def stored_open(folder: Folder) -> list[str]:
+    """Every open file of the store that holds more of an item than its draw."""
+    tables = sorted(store(folder).glob("tables/*.parquet"))
+    found = [str(path) for path in tables if not set(pd.read_parquet(path).columns) <= OF_A_DRAW]
+    found += map(str, store(folder).glob("records/**/*.rows.parquet"))
+    sheet = (folder.root / "data").rglob("annotations*")
+    contents = {path.read_bytes() for path in sheet}
+    return found + [str(path) for path in store(folder).glob("inputs/*") if path.read_bytes() in contents]
+
+
+def reads(folder: Folder, since: int = 0) -> list[str]:
+    return [str(one.details["purpose"]) for one in folder.events() if one.event == "read" and one.seq > since]
+
+
+def record_of(folder: Folder, at: int = -1) -> dict:
+    [file] = store(folder).glob(f"records/*/*/{folder.records()[at].record_id}.json")
+    record = parsed_record(file)
+    assert record is not None
+    return record
+
+
+@pytest.fixture
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KEY_VARIABLE, KEY)
+
+
+@pytest.fixture
+def sealed(tmp_path: Path, instance: dg.DagsterInstance, key: None) -> Folder:
+    """The project climbed with a key from the first run on."""
+    folder = folder_of(labeled_world(), tmp_path / "sealed", instance)
+    assert folder.climb().status == "ok"
+    return folder
+
+
+def test_without_a_key_the_record_says_so(climbed_once: Folder) -> None:
+    assert (record_of(climbed_once)["holdout"]["sealed"], record_of(climbed_once)["holdout"]["sealing_key"]) == (
+        "no",
+        None,
+    )
+    assert stored_open(climbed_once)
+
+
+def test_nothing_that_holds_a_label_is_stored_open_and_every_opening_is_an_event(
+    sealed: Folder, climbed_once: Folder
+) -> None:
+    assert stored_open(sealed) == []
+    assert reads(sealed) == ["ceiling", "baselines", "agreement", "threshold", "record"]
+    [ingested] = [event for event in sealed.events() if event.event == "labels_ingested"]
+    record, plain = record_of(sealed), record_of(climbed_once)
+    assert record["holdout"]["sealed"] == "yes"
+    assert record["holdout"]["sealing_key"] == ingested.details["sealed"]
+    assert record["statistics"] == plain["statistics"]
+
+
+def test_the_figures_of_the_record_rest_on_what_is_sealed(sealed: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    record_id = sealed.records()[0].record_id
+    before = sealed.events()[-1].seq
+    assert verify_record(sealed.project, record_id).problems == ()
+    assert reads(sealed, before) == ["verification"]
+    monkeypatch.delenv(KEY_VARIABLE)
+    with pytest.raises(InputError, match="sealed with the key"):
+        verify_record(sealed.project, record_id)
+    assert reads(sealed, before) == ["verification"]
+
+
+def test_a_sealed_file_in_anothers_place_refutes_the_record(sealed: Folder) -> None:
+    one, other, *_ = sorted(store(sealed).glob("tables/*.sealed"))
+    one.write_bytes(other.read_bytes())
+    problems = verify_record(sealed.project, sealed.records()[0].record_id).problems
+    assert any(
+        "does not open: it was altered after it was sealed, or put in another's place" in one for one in problems
+    )
+
+
+def test_a_run_without_the_key_or_with_another_stores_and_reserves_nothing(
+    sealed: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = [event.hash for event in sealed.events()]
+    for given, said in (("", "no key is at hand"), (OTHER, "the key at hand is")):
+        monkeypatch.setenv(KEY_VARIABLE, given)
+        run = sealed.climb()
+        assert run.materialized == []
+        assert said in run.error
+        assert [event.hash for event in sealed.events()] == before
+    assert stored_open(sealed) == []
+
+
+def test_a_rung_alone_without_the_key_names_it(sealed: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(KEY_VARIABLE)
+    run = sealed.run_alone("human_ceiling")
+    assert run.materialized == []
+    assert "is sealed with the key" in run.error
+
+
+def test_a_second_run_changes_nothing(sealed: Folder) -> None:
+    files = {path: path.read_bytes() for path in store(sealed).rglob("*.sealed")}
+    records = sealed.records()
+    assert sealed.climb().status == "ok"
+    assert sealed.records() == records
+    assert {path: path.read_bytes() for path in store(sealed).rglob("*.sealed")} == files
+
+
+def test_what_is_left_to_label_is_told_without_the_key(
+    tmp_path: Path,
+    instance: dg.DagsterInstance,
+    key: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    world = labeled_world()
+    labeled = sorted(set(world.labels["item_id"]))
+    world.label_only(labeled[:-3])
+    folder = folder_of(world, tmp_path / "unfinished", instance)
+    folder.climb()
+    said = {}
+    for given in (KEY, ""):
+        monkeypatch.setenv(KEY_VARIABLE, given)
+        before = reads(folder)
+        main(["show", "judge", POPULATION, "--project", str(folder.root)])
+        said[given] = capsys.readouterr().out
+        assert reads(folder) == before
+    assert said[KEY] == said[""]
+    assert all(item in said[""] for item in labeled[-3:])
+
+
+class TestSealingLater:
+    def test_it_seals_what_was_stored_open_and_the_old_record_still_verifies(
+        self, climbed: Folder, key: None, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        record_id = climbed.records()[0].record_id
+        assert main(["holdout", "seal", "--project", str(climbed.root), "--json"]) == 0
+        said = json.loads(capsys.readouterr().out)
+        assert said["files"] == len(list(store(climbed).rglob("*.sealed")))
+        assert said["sets"] == [climbed.ladder.ledger.sets()[0].holdout_id]
+        assert stored_open(climbed) == []
+        assert climbed.ladder.ledger.verify() == []
+        assert verify_record(climbed.project, record_id).problems == ()
+        assert climbed.climb().status == "ok"
+        assert [one.record_id for one in climbed.records()] == [record_id]
+        assert stored_open(climbed) == []
+
+    def test_a_second_call_finds_nothing_to_do(
+        self, climbed: Folder, key: None, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        for _ in range(2):
+            capsys.readouterr()
+            assert main(["holdout", "seal", "--project", str(climbed.root)]) == 0
+        assert "nothing is stored open" in capsys.readouterr().out
+
+    def test_one_that_was_killed_goes_on(self, climbed: Folder, key: None, monkeypatch: pytest.MonkeyPatch) -> None:
+        from calib_pipeline import evidence_store
+
+        real, left = evidence_store.write_atomically, [2]
+
+        def dies(path: object, content: bytes) -> None:
+            left[0] -= 1
+            if left[0] < 0:
+                raise KeyboardInterrupt
+            real(path, content)
+
+        monkeypatch.setattr(evidence_store, "write_atomically", dies)
+        main(["holdout", "seal", "--project", str(climbed.root)])
+        assert stored_open(climbed) != []
+        assert not any("sealed" in event.details for event in climbed.events())
+        monkeypatch.setattr(evidence_store, "write_atomically", real)
+        assert main(["holdout", "seal", "--project", str(climbed.root)]) == 0
+        assert stored_open(climbed) == []
+        assert verify_record(climbed.project, climbed.records()[0].record_id).problems == ()
+
+    def test_what_is_sealed_is_not_written_open_again(
+        self, climbed: Folder, key: None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Killed before the ledger had it: no event says that there is a key."""
+        from calib_pipeline.evidence_store import EvidenceStore
+        from calib_pipeline.sealing import key_of_environment
+
+        keyed = EvidenceStore(climbed.project.store, key_of_environment(climbed.root))
+        for file in list(keyed.files_with_labels()):
+            keyed.write(file, file.read_bytes(), labels=True)
+        monkeypatch.delenv(KEY_VARIABLE)
+        assert climbed.climb().status != "ok"
+        assert stored_open(climbed) == []
+
+    def test_it_needs_a_key(self, climbed: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["holdout", "seal", "--project", str(climbed.root)]) == 2
+        assert "openssl rand -base64 32" in capsys.readouterr().err
+
+    def test_it_keeps_to_the_first_key(
+        self, sealed: Folder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setenv(KEY_VARIABLE, OTHER)
+        assert main(["holdout", "seal", "--project", str(sealed.root)]) == 2
+        assert "the key at hand is" in capsys.readouterr().err
