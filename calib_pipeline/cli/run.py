@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from calib_pipeline.cli.console import Console
@@ -11,7 +13,9 @@ from calib_pipeline.cli.exit_codes import WRONG_INPUT, worst
 from calib_pipeline.errors import InputError
 
 if TYPE_CHECKING:
+    from calib_pipeline.cell import Cell
     from calib_pipeline.cli.climbing import Climbed
+    from calib_pipeline.ladder import Ladder
     from calib_pipeline.status.cell_status import CellStatus
     from calib_pipeline.status.counts import Counts
     from calib_pipeline.studies.project import Project
@@ -66,26 +70,51 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     refuse_unusable_home(root)
     key_of_environment(root)
     prepare(cells)
-    before = what_is_left(project)
+    before = before_a_run(project)
     climbed, statuses = climb_all(project, cells, console, recheck=arguments.recheck)
-    changed = changes(before, what_is_left(project))
+    changed = changes(before.left, say_new_sets(project, before.sets, cells, console))
     return report(climbed, statuses, changed, console)
 
 
-def what_is_left(project: Project) -> Left:
-    """The newest evidence and records of every cell."""
+@dataclass(frozen=True)
+class Before:
+    """What ladders had left before a run, and the sets that were reserved."""
+
+    left: Left
+    sets: frozenset[str]
+
+
+def before_a_run(project: Project) -> Before:
+    """What to compare with when the run has ended."""
+    from calib_pipeline.status.standing import open_ladder
+
+    ladder = open_ladder(project)
+    if ladder is None:
+        return Before({}, frozenset())
+    with closing(ladder):
+        return Before(what_is_left(ladder), frozenset(header.holdout_id for header in ladder.ledger.sets()))
+
+
+def say_new_sets(project: Project, before: frozenset[str], cells: Sequence[Cell], console: Console) -> Left:
+    """Say which sets the run reserved, and why; return what ladders left."""
+    from calib_pipeline.status.new_sets import new_sets
     from calib_pipeline.status.standing import open_ladder
 
     ladder = open_ladder(project)
     if ladder is None:
         return {}
-    try:
-        evidence = ladder.ledger.newest_evidence_all().values()
-        left = {(entry.study, entry.population, entry.asset): entry.digest for entry in evidence}
-        records = {(entry.study, entry.population, "record"): entry.record_id for entry in ladder.ledger.published()}
-        return left | records
-    finally:
-        ladder.ledger.close()
+    with closing(ladder):
+        for sentence in new_sets(ladder, before, cells):
+            console.result(sentence)
+        return what_is_left(ladder)
+
+
+def what_is_left(ladder: Ladder) -> Left:
+    """The newest evidence and records of every cell."""
+    evidence = ladder.ledger.newest_evidence_all().values()
+    left = {(entry.study, entry.population, entry.asset): entry.digest for entry in evidence}
+    records = {(entry.study, entry.population, "record"): entry.record_id for entry in ladder.ledger.published()}
+    return left | records
 
 
 def changes(before: Left, after: Left) -> set[tuple[str, str]]:
