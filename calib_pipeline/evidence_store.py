@@ -73,10 +73,10 @@ class EvidenceStore:
             return None
         return read_parquet(content, str(path))
 
-    def put_table(self, frame: pd.DataFrame, *, labels: bool) -> str:
-        """Store a row table under its content digest and return the digest; ``labels`` says whether it holds any."""
+    def put_table(self, frame: pd.DataFrame) -> str:
+        """Store a row table under its content digest and return the digest."""
         digest = digest_frame(frame)
-        path = self._table_path(digest)
+        path, labels = self._table_path(digest), may_hold_labels(frame)
         if not self._stands(path, labels):
             self.write(path, parquet_bytes(frame), labels=labels)
         self._written[digest] = frame
@@ -185,7 +185,7 @@ class EvidenceStore:
         """Every open file that may hold labels: row tables with more than the draw of their items, the row tables of
         records, and copies of brought tables."""
         for path in sorted(self.base.glob("tables/*.parquet"), key=str):
-            if not set(read_parquet(path.read_bytes(), str(path)).columns) <= OF_A_DRAW:
+            if may_hold_labels(read_parquet(path.read_bytes(), str(path))):
                 yield path
         yield from sorted(self.base.glob(f"records/*/*/*{ROWS}"), key=str)
         yield from (path for path in sorted(self.base.glob("inputs/*"), key=str) if path.suffix != SEALED)
@@ -205,6 +205,11 @@ class EvidenceStore:
 
     def _input_path(self, digest: str) -> UPath:
         return self.base / "inputs" / digest
+
+
+def may_hold_labels(frame: pd.DataFrame) -> bool:
+    """Whether a row table says more of an item than its draw."""
+    return not set(frame.columns) <= OF_A_DRAW
 
 
 def sealed_path(path: UPath) -> UPath:

@@ -202,7 +202,7 @@ class HoldoutSets:
         details: dict[str, Any] = {
             REQUESTED: requested,
             EXCLUDED: len(spent_ids),
-            POPULATION_ITEMS: self._store.put_table(frame[["item_id", "content_digest"]], labels=False),
+            POPULATION_ITEMS: self._store.put_table(frame[["item_id", "content_digest"]]),
         }
         if set(drawn_from["stratum"]) != set(frame["stratum"]):
             details[STRATA] = {name: int(size) for name, size in drawn_from.groupby("stratum").size().items()}

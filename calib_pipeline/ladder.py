@@ -256,7 +256,7 @@ class Ladder:
         )
         if made.content is not None and made.record_id is not None:
             for frame in made.tables.values():
-                self.store.put_table(frame, labels=True)
+                self.store.put_table(frame)
             self.archive.write(made.content, made.record_id, made.tables["rows"])
         return made.evidence
 
@@ -475,7 +475,7 @@ class Ladder:
     def _stored_tables(self, evidence: Evidence) -> Evidence:
         """Store the row tables; what the next rung reads back is what the digest names."""
         for name, frame in evidence.tables.items():
-            digest = self.store.put_table(frame, labels=evidence.asset != "holdout_reservation")
+            digest = self.store.put_table(frame)
             assert digest == fact(evidence.rows, "table", name)
         return evidence
 

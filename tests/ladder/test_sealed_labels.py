@@ -152,6 +152,19 @@ def test_what_is_left_to_label_is_told_without_the_key(
     assert all(item in said[""] for item in labeled[-3:])
 
 
+def test_a_diagnostic_record_seals_no_draw(tmp_path: Path, instance: dg.DagsterInstance, key: None) -> None:
+    world = labeled_world()
+    world.study["reference"] = {"kind": "proxy", "stands_for": "what people would say", "consensus": "majority"}
+    folder = folder_of(world, tmp_path / "proxy", instance)
+    folder.climb()
+    assert folder.diagnose().status == "ok"
+    assert stored_open(folder) == []
+    drawn = [path for path in store(folder).glob("tables/*.parquet") if "rank" in pd.read_parquet(path).columns]
+    assert len(drawn) == 1
+    assert record_of(folder)["holdout"]["sealed"] == "yes"
+    assert verify_record(folder.project, folder.records()[-1].record_id).problems == ()
+
+
 class TestSealingLater:
     def test_it_seals_what_was_stored_open_and_the_old_record_still_verifies(
         self, climbed: Folder, key: None, capsys: pytest.CaptureFixture[str]
