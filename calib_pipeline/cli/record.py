@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import asdict
@@ -179,6 +180,25 @@ def damaged(archive: RecordArchive, record_id: str) -> MachineFault:
     return MachineFault(str(file), f"the record {damage_of(file)}", f"restore it from a copy; {again}")
 
 
+LONGEST_VALUE = 120
+STORED = {"no": "unsealed", "yes": "sealed", "later": "sealed after they were stored unsealed"}
+
+
+def configuration_words(configuration: Mapping[str, Any]) -> str:
+    """What a scorer declares of itself, key by key; digests and what is not declared are left out."""
+    declared = {key: configuration.get(key) for key in ("model", "prompt", "temperature", "output_fields")}
+    declared |= configuration.get("config") or {}
+    transform = configuration.get("transform") or {}
+    declared["transform"] = {key: value for key, value in transform.items() if value is not None}
+    said = [f"{key} {_value_words(value)}" for key, value in declared.items() if value not in (None, {}, [])]
+    return "; ".join(said) or "nothing of itself"
+
+
+def _value_words(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}… ({len(text)} characters)"
+
+
 def say_record(record: Mapping[str, Any], console: Console) -> None:
     """A record for people: what it claims, on what, how it was measured, and every figure beside people's."""
     from calib_pipeline.cli.show import say_comparison, say_evidence
@@ -192,12 +212,14 @@ def say_record(record: Mapping[str, Any], console: Console) -> None:
         "study": f"{record['study']}, of the dimension {record['dimension']}",
         "population": f"{population['name']}: {population['size']} items, {population['digest'][:SHORT]}",
         "scorer": f"{scorer['id']}, configuration {scorer['digest'][:SHORT]}",
+        "declares": configuration_words(scorer["configuration"]),
         "rubric": f"version {record['rubric']['version']}",
         "reference": f"{record['reference']['kind']}, consensus {record['reference']['consensus']}",
         "held-out set": f"{holdout['set']}, {holdout['state']}, held out by {holdout['held_out_by']}",
         "prior access": holdout["prior_access"] or "none declared",
         "attempts before": f"{holdout['earlier_attempts']:g}",
         "used before": uses_words(holdout.get("uses_before")),
+        "labels stored": STORED[holdout.get("sealed", "no")],
         "ledger head": holdout["ledger_head"] or "none",
         "intervals resample": record["interval"]["resamples"],
         "intervals leave out": record["interval"]["leaves_out"],
