@@ -7,7 +7,18 @@ import json
 import pandas as pd
 import pytest
 import yaml
-from small_project import ALONE, GOOD, NOISE, POPULATION, RESERVED, SIZE, reserved_ids, studies, study_named, write_study
+from small_project import (
+    ALONE,
+    GOOD,
+    NOISE,
+    POPULATION,
+    RESERVED,
+    SIZE,
+    reserved_ids,
+    studies,
+    study_named,
+    write_study,
+)
 
 SET = f"kindness@{POPULATION}.g1"
 DRAWS = (
@@ -33,8 +44,8 @@ def validated(calib, root):
     """What validate says before the next run of each study of which it says anything."""
     said = calib("validate", "--project", root, "--json")
     assert said.code == 0
-    notes = [note.split(f" on {POPULATION}: ") for note in json.loads(said.out)["notes"] if f" on {POPULATION}: " in note]
-    return {study.removeprefix("study "): note for study, note in notes}
+    notes = [note.split(f" on {POPULATION}: ") for note in json.loads(said.out)["notes"]]
+    return {note[0].removeprefix("study "): note[1] for note in notes if len(note) == 2}
 
 
 def told(calib, root, name):

@@ -42,7 +42,8 @@ CLIMBED_QUICKLY = {
 def climbs_of(*assets: str) -> list[Any]:
     """Every condition of the gates of some assets as a parameter, all but one of each gate marked slow."""
     return [
-        pytest.param(*pair, marks=() if pair in CLIMBED_QUICKLY else pytest.mark.slow) for pair in conditions_of(*assets)
+        pytest.param(*pair, marks=() if pair in CLIMBED_QUICKLY else pytest.mark.slow)
+        for pair in conditions_of(*assets)
     ]
 
 
