@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+from made_once import made_once
 from small_project import Climbed, Said, write_project
 
 from calib_pipeline.cli.main import main
@@ -42,12 +44,17 @@ def calib(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -
 @pytest.fixture(scope="session")
 def climbed(tmp_path_factory: pytest.TempPathFactory) -> Climbed:
     """The small project after its first run. Tests only read it."""
-    root = write_project(tmp_path_factory.mktemp("climbed") / "replies")
-    out, err = io.StringIO(), io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-        patch.setattr(instance, "project_instance", lambda _root: dg.DagsterInstance.ephemeral())
-        code = main(["run", "--project", str(root)])
-    return Climbed(root, Said(code, out.getvalue(), err.getvalue()))
+
+    def climb(root: Path) -> None:
+        write_project(root / "replies")
+        out, err = io.StringIO(), io.StringIO()
+        with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+            patch.setattr(instance, "project_instance", lambda _root: dg.DagsterInstance.ephemeral())
+            code = main(["run", "--project", str(root / "replies")])
+        (root / "said.json").write_text(json.dumps([code, out.getvalue(), err.getvalue()]), encoding="utf-8")
+
+    root = made_once(tmp_path_factory, "climbed-replies", climb)
+    return Climbed(root / "replies", Said(*json.loads((root / "said.json").read_text(encoding="utf-8"))))
 
 
 @pytest.fixture

@@ -255,7 +255,9 @@ def test_json_of_the_schema_is_the_schema(calib):
     assert {"study", "dimension", "scale", "decision"} <= set(schema["properties"])
 
 
-@pytest.mark.parametrize("command", ["status", "validate --json", "status --json"])
+@pytest.mark.parametrize(
+    "command", ["status", "validate --json", pytest.param("status --json", marks=pytest.mark.slow)]
+)
 def test_a_stream_that_is_closed_is_no_fault(declared, command):
     whole = f"{sys.executable} -m calib_pipeline.cli.main {command} --project {declared} >&-"
     ended = subprocess.run(["sh", "-c", whole], capture_output=True, text=True, check=False)

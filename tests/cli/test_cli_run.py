@@ -83,6 +83,7 @@ def test_labels_that_cannot_be_read_are_a_fault_and_what_was_made_stays(own_copy
     assert f"{ALONE}  {POPULATION}" in said.out.replace("    ", "  ")
 
 
+@pytest.mark.usefixtures("quick_dagster")
 def test_a_first_run_without_labels_reserves_and_says_what_to_label(declared, calib):
     (declared / "data" / POPULATION / "annotations.csv").unlink()
     (declared / "data" / POPULATION / "scores.csv").unlink()

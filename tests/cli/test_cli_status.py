@@ -184,8 +184,8 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("part", CHANGES)
-def test_what_changed_makes_the_record_stale_and_is_named(own_copy, calib, part):
-    record_id = status_of(calib, own_copy)["record_id"]
+def test_what_changed_makes_the_record_stale_and_is_named(own_copy, calib, found, part):
+    record_id = found[GOOD]["record_id"]
     study = study_named(GOOD)
     CHANGES[part](own_copy, study)
     write_study(own_copy, study)
@@ -223,8 +223,11 @@ def test_evidence_that_cannot_be_read_is_stale_and_no_fault(own_copy, calib, con
     assert (cell["status"], cell["stopped_at"]) == ("stale", "human_ceiling")
 
 
+EMPTY = pytest.param("", id="empty", marks=pytest.mark.slow)
+
+
 @pytest.mark.parametrize("table", ["items.csv", "annotations.csv", "scores.csv"])
-@pytest.mark.parametrize("content", ["", "a,b\n1\n", None], ids=["empty", "broken", "gone"])
+@pytest.mark.parametrize("content", [EMPTY, pytest.param("a,b\n1\n", id="broken"), pytest.param(None, id="gone")])
 def test_a_table_that_cannot_be_read_does_not_break_the_status(own_copy, calib, table, content):
     path = own_copy / "data" / POPULATION / table
     path.unlink() if content is None else path.write_text(content)
@@ -235,8 +238,8 @@ def test_a_table_that_cannot_be_read_does_not_break_the_status(own_copy, calib, 
             assert said.code == 3 and f"{study}  " in said.out and "  stale  " in said.out
 
 
-def test_a_record_whose_file_is_gone_is_not_calibrated(own_copy, calib):
-    record_id = status_of(calib, own_copy)["record_id"]
+def test_a_record_whose_file_is_gone_is_not_calibrated(own_copy, calib, found):
+    record_id = found[GOOD]["record_id"]
     (own_copy / ".calib" / "store" / "records" / POPULATION / GOOD / f"{record_id}.json").unlink()
     cell = status_of(calib, own_copy)
     assert (cell["status"], cell["stopped_at"], cell["record_id"]) == ("stale", "published_record", None)

@@ -47,6 +47,7 @@ def test_a_set_that_is_spent_for_a_study_no_longer_serves_it(own_copy, calib):
     assert "the held-out set no longer serves this study: " in said and "used for the prompt" in said
 
 
+@pytest.mark.usefixtures("quick_dagster")
 @pytest.mark.parametrize("content", [None, "", "a,b\n1,2\n"], ids=["gone", "empty", "broken"])
 def test_without_items_the_next_step_names_them_and_not_the_run_that_just_failed(declared, calib, content):
     path = declared / ITEMS
@@ -60,6 +61,7 @@ def test_without_items_the_next_step_names_them_and_not_the_run_that_just_failed
     assert "not readable" not in said
 
 
+@pytest.mark.usefixtures("quick_dagster")
 @pytest.mark.parametrize("table", ["labels", "scores"])
 def test_a_table_that_is_refused_before_the_run_is_named(declared, calib, table):
     (declared / DATA[table]).write_text("a,b\n1,2\n")

@@ -100,7 +100,13 @@ def test_a_disk_that_fills_up_while_the_history_is_written_is_named(own_copy, ca
     assert "OperationalError" not in said.err
 
 
-@pytest.mark.parametrize("content", [b"junk that is no database", b"SQLite format 3\0" + bytes(range(256)) * 16])
+HISTORIES = [
+    pytest.param(b"junk that is no database", id="no database"),
+    pytest.param(b"SQLite format 3\0" + bytes(range(256)) * 16, id="damaged database", marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize("content", HISTORIES)
 def test_a_damaged_history_is_named_and_a_run_without_it_goes_on(declared, calib, content):
     history = declared / ".calib" / "dagster" / "history"
     history.mkdir(parents=True)

@@ -1,81 +1,20 @@
-"""Runs of the real assets on the small project. It is climbed once; every test that needs it climbed takes a copy."""
+"""The small project is climbed once; every test that needs it climbed takes a copy."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
 import pytest
 from answers_project import write_project
+from answers_runs import Runs
+from made_once import made_once
 
-from calib_pipeline.assets import CHAIN
 from calib_pipeline.cell import Cell
-from calib_pipeline.dagster_side.climbing import QUIET, climb_cell
-from calib_pipeline.dagster_side.evidence_io import EVIDENCE_IO_MANAGER
-from calib_pipeline.dagster_side.ladder_resource import ladder_resource
-from calib_pipeline.dagster_side.partitions import add_cells
-from calib_pipeline.evidence_store import EvidenceStore
-from calib_pipeline.studies.project import Project, load_project
-
-SPRING = "spring|rule"
-
-
-@dataclass
-class Runs:
-    """Runs of chosen assets on a project, on an instance of their own."""
-
-    root: Path
-    instance: dg.DagsterInstance
-    store: str | None = None
-    log: list[dg.ExecuteInProcessResult] = field(default_factory=list)
-
-    @property
-    def project(self) -> Project:
-        project = load_project(self.root)
-        return project if self.store is None else Project(**{**project.__dict__, "store": self.store})
-
-    def run(
-        self,
-        selection: Sequence[str] | dg.AssetSelection,
-        key: str | None = SPRING,
-        tags: dict[str, str] | None = None,
-    ) -> dg.ExecuteInProcessResult:
-        add_cells(self.project, self.instance)
-        result = dg.materialize(
-            CHAIN,
-            selection=selection,
-            instance=self.instance,
-            partition_key=key,
-            resources={"ladder": ladder_resource(lambda: self.project), "io_manager": EVIDENCE_IO_MANAGER},
-            raise_on_error=False,
-            run_config=QUIET,
-            tags=tags,
-        )
-        self.log.append(result)
-        return result
-
-    def tags(self) -> dict[str, str]:
-        """Our tags on the last run."""
-        run = self.instance.get_run_by_id(self.log[-1].run_id)
-        assert run is not None
-        return {name: value for name, value in run.tags.items() if name.startswith("calib/")}
-
-    def error(self) -> str:
-        """The message of the last run's only failed step."""
-        [failure] = self.log[-1].get_step_failure_events()
-        assert failure.step_failure_data.error is not None
-        return str(failure.step_failure_data.error.message)
-
-    def materialized(self) -> list[str]:
-        """The assets that the last run materialized, in order."""
-        return [event.asset_key.to_user_string() for event in self.log[-1].get_asset_materialization_events()]
-
-    def evidence(self, asset: str) -> Path:
-        """The file of an asset's evidence for the study on spring."""
-        return Path(str(EvidenceStore(self.project.store).evidence_path(asset, "spring", "rule")))
+from calib_pipeline.dagster_side.climbing import climb_cell
+from calib_pipeline.studies.project import load_project
 
 
 @pytest.fixture
@@ -86,11 +25,13 @@ def instance() -> Iterator[dg.DagsterInstance]:
 
 @pytest.fixture(scope="session")
 def climbed_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = write_project(tmp_path_factory.mktemp("climbed") / "project")
-    with dg.DagsterInstance.ephemeral() as instance:
-        result = climb_cell(load_project(root), Cell(study="rule", population="spring"), instance)
-    assert result.status == "ok", result
-    return root
+    def climb(root: Path) -> None:
+        write_project(root)
+        with dg.DagsterInstance.ephemeral() as instance:
+            result = climb_cell(load_project(root), Cell(study="rule", population="spring"), instance)
+        assert result.status == "ok", result
+
+    return made_once(tmp_path_factory, "climbed-answers", climb)
 
 
 @pytest.fixture

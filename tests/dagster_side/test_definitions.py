@@ -110,6 +110,7 @@ def test_a_cadence_that_is_no_cron_expression_is_said_in_words(fresh):
         project_definitions(fresh.root)
 
 
+@pytest.mark.slow
 def test_dagster_validates_the_repositorys_workspace(tmp_path):
     done = subprocess.run(
         [Path(sys.executable).with_name("dagster"), "definitions", "validate", "-w", "workspace.yaml"],

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import dagster as dg
-from answers_project import write_study
+import pytest
+from answers_project import write_project, write_study
+from answers_runs import Runs
 from dagster._core.definitions.data_version import CachingStaleStatusResolver
 from dagster._core.loader import LoadingContextForTest
 
@@ -26,6 +31,23 @@ def observed(runs) -> list[tuple[str, str]]:
     return [(one["holdout_set"].value, one["holdout_state"].value) for one in shown]
 
 
+@dataclass(frozen=True)
+class Twice:
+    """A project that was climbed twice with nothing changed: what each climb made, and was observed by its end."""
+
+    runs: Runs
+    made: tuple[dict[str, dg.AssetMaterialization], ...]
+    observed: tuple[list[tuple[str, str]], ...]
+
+
+@pytest.fixture(scope="module")
+def twice(tmp_path_factory) -> Iterator[Twice]:
+    with dg.DagsterInstance.ephemeral() as instance:
+        runs = Runs(write_project(tmp_path_factory.mktemp("twice") / "project"), instance)
+        ended = [(climb(runs), observed(runs)) for _ in range(2)]
+        yield Twice(runs, tuple(made for made, _ in ended), tuple(seen for _, seen in ended))
+
+
 def climb(runs) -> dict[str, dg.AssetMaterialization]:
     """A climb to the record, and what each asset materialized."""
     result = climb_cell(runs.project, SPRING, runs.instance)
@@ -42,15 +64,12 @@ def newest(runs) -> dict[str, dg.AssetMaterialization]:
     return found
 
 
-def test_a_ladder_leaves_an_observation_where_the_state_changes(fresh):
-    climb(fresh)
-    assert observed(fresh) == [(FIRST, "unopened"), (FIRST, "measured")]
+def test_a_ladder_leaves_an_observation_where_the_state_changes(twice):
+    assert twice.observed[0] == [(FIRST, "unopened"), (FIRST, "measured")]
 
 
-def test_a_second_run_observes_nothing_new(fresh):
-    climb(fresh)
-    climb(fresh)
-    assert len(observed(fresh)) == 2
+def test_a_second_run_observes_nothing_new(twice):
+    assert twice.observed[1] == twice.observed[0]
 
 
 def test_a_set_that_was_spent_between_runs_is_observed_and_so_is_the_next(fresh):
@@ -67,8 +86,8 @@ def test_a_diagnostic_run_observes_what_the_set_is_for_it(fresh):
     assert observed(fresh) == [(FIRST, "fitted")]
 
 
-def test_each_asset_tells_the_events_that_it_wrote(fresh):
-    made = climb(fresh)
+def test_each_asset_tells_the_events_that_it_wrote(twice):
+    made, again = twice.made
     told = {
         asset: one.metadata["holdout_events"].value for asset, one in made.items() if "holdout_events" in one.metadata
     }
@@ -87,7 +106,6 @@ def test_each_asset_tells_the_events_that_it_wrote(fresh):
     assert "(ceiling)" in told["human_ceiling"]
     assert "(ceiling)" not in told["baseline_comparators"]
     # a repeat reads the labels again, and everything else stands
-    again = climb(fresh)
     none = {asset for asset in begins if again[asset].metadata["holdout_events"].value == NO_EVENT}
     assert none == set(begins) - {"human_ceiling", "baseline_comparators"}
 
@@ -102,19 +120,18 @@ def stale(runs) -> dict[str, str]:
     return {asset.key.to_user_string(): resolver.get_status(asset.key, KEY).value for asset in CHAIN}
 
 
-def test_a_run_that_changes_nothing_makes_nothing_stale(fresh):
-    first = climb(fresh)
-    second = climb(fresh)
-    versions = [{asset: one.tags["dagster/data_version"] for asset, one in made.items()} for made in (first, second)]
+def test_a_run_that_changes_nothing_makes_nothing_stale(twice):
+    versions = [{asset: one.tags["dagster/data_version"] for asset, one in made.items()} for made in twice.made]
     assert versions[0] == versions[1]
     assert len(set(versions[0].values())) == len(CHAIN)
     # the first rungs alone, made again: those below them still stand
-    fresh.run(["holdout_reservation", "annotations"])
-    assert set(stale(fresh).values()) == {"FRESH"}
+    twice.runs.run(["holdout_reservation", "annotations"])
+    assert set(stale(twice.runs).values()) == {"FRESH"}
 
 
 def test_other_evidence_makes_what_rests_on_it_stale(fresh):
-    climb(fresh)
+    assert fresh.run(["holdout_reservation", "annotations", "human_ceiling"]).success
+    assert stale(fresh)["human_ceiling"] == "FRESH"
     labels = fresh.root / "data" / "spring" / "labels.csv"
     # a line that is no item: the counts of the label sheet change, and so does the evidence
     labels.write_text(labels.read_text() + "spring-999,ann,yes\n")

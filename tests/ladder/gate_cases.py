@@ -7,6 +7,9 @@ case says what rules it out.
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from cases_of_labels import ANNOTATIONS, BASELINES, CEILING, RESERVATION
 from cases_of_scores import AGREEMENT, RECORD, THRESHOLD
 from gate_case import Case
@@ -22,6 +25,26 @@ CASES: dict[str, dict[str, Case]] = {
     "threshold_check": THRESHOLD,
     "published_record": RECORD,
 }
+
+
+CLIMBED_QUICKLY = {
+    ("holdout_reservation", "role_is_holdout"),
+    ("annotations", "coverage"),
+    ("human_ceiling", "above_the_floor"),
+    ("baseline_comparators", "distinct_values"),
+    ("scorer_agreement", "beats_every_comparator"),
+    ("threshold_check", "within_budget"),
+    ("published_record", "recomputes"),
+}
+"""One condition of every gate, whose climb is in the quick suite; the climbs of the others are long tests."""
+
+
+def climbs_of(*assets: str) -> list[Any]:
+    """Every condition of the gates of some assets as a parameter, all but one of each gate marked slow."""
+    return [
+        pytest.param(*pair, marks=() if pair in CLIMBED_QUICKLY else pytest.mark.slow)
+        for pair in conditions_of(*assets)
+    ]
 
 
 def conditions_of(*assets: str) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 from climbs import Folder, folder_of, reserved
+from made_once import made_once
 from made_up_project import World, world_of
 
 __all__ = ["climbed", "climbed_once", "instance", "world"]
@@ -22,10 +23,12 @@ def instance() -> Iterator[dg.DagsterInstance]:
 @pytest.fixture(scope="session")
 def climbed_once(tmp_path_factory: pytest.TempPathFactory, instance: dg.DagsterInstance) -> Folder:
     """The unchanged project with its published record; copy it before you change anything."""
-    folder = folder_of(labeled_world(), tmp_path_factory.mktemp("climbed"), instance)
-    run = folder.climb()
-    assert run.status == "ok", run
-    return folder
+
+    def climb(root: Path) -> None:
+        run = folder_of(labeled_world(), root, instance).climb()
+        assert run.status == "ok", run
+
+    return Folder(made_once(tmp_path_factory, "climbed-tickets", climb), instance)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import pytest
 from climbs import Folder, folder_of
 from gate_case import declare
 from made_up_project import World, world_of
+from sweeps import swept
 
 from calib_pipeline.evidence.evidence import fact, figure
 
@@ -29,7 +30,7 @@ DIAGNOSTIC: dict[str, tuple[Callable[[World], None], str]] = {
 }
 
 
-@pytest.mark.parametrize("study", DIAGNOSTIC)
+@pytest.mark.parametrize("study", swept(DIAGNOSTIC, "fitted"))
 def test_a_study_that_cannot_be_calibrated_gets_a_diagnostic_record(
     study: str, tmp_path: Path, instance: dg.DagsterInstance
 ) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from climbs import RUNGS, Folder
-from gate_cases import CASES, IDS, conditions_of
+from gate_cases import CASES, CLIMBED_QUICKLY, IDS, conditions_of
 
 from calib_pipeline.schemas import GATES
 
@@ -15,6 +15,11 @@ CONDITIONS = conditions_of(*RUNGS)
 
 def test_every_condition_has_a_case() -> None:
     assert [(asset, name) for asset, cases in CASES.items() for name in cases] == CONDITIONS
+
+
+def test_one_condition_of_every_gate_is_climbed_in_the_quick_suite() -> None:
+    assert set(CONDITIONS) >= CLIMBED_QUICKLY
+    assert sorted(asset for asset, _ in CLIMBED_QUICKLY) == sorted(RUNGS)
 
 
 def test_the_unchanged_project_reaches_its_record(climbed: Folder) -> None:

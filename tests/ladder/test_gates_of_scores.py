@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 from climbs import Folder
-from gate_cases import CASES, IDS, conditions_of
+from gate_cases import CASES, IDS, climbs_of
 from gate_flow import stops
 
 RUNGS_OF_SCORES = ("scorer_agreement", "threshold_check", "published_record")
 
 
-@pytest.mark.parametrize(("asset", "condition"), conditions_of(*RUNGS_OF_SCORES), ids=IDS)
+@pytest.mark.parametrize(("asset", "condition"), climbs_of(*RUNGS_OF_SCORES), ids=IDS)
 def test_a_condition_that_fails_stops_the_ladder(
     asset: str, condition: str, climbed_once: Folder, tmp_path: Path
 ) -> None:

@@ -17,6 +17,7 @@ from ledger_story import A, Story
 
 from calib_pipeline.ledger import Ledger, Opening, Registration, ReservedItem, SetDraw
 
+MANY = [8, pytest.param(32, marks=pytest.mark.slow)]
 FORKED = multiprocessing.get_context("fork")
 
 
@@ -42,7 +43,8 @@ def together(count: int, work: Callable[[int], object]) -> list[object]:
     return answers
 
 
-def test_of_thirty_two_processes_that_open_for_one_configuration_one_does(story: Story) -> None:
+@pytest.mark.parametrize("count", MANY)
+def test_of_many_processes_that_open_for_one_configuration_one_does(story: Story, count: int) -> None:
     story.reserve(registrations=[A])
 
     def work(_: int) -> tuple[str, int | None, str | None]:
@@ -50,31 +52,33 @@ def test_of_thirty_two_processes_that_open_for_one_configuration_one_does(story:
             outcome = ledger.open_set("s", Opening("a", "a1", "p1", "holdout", "labels", "scores"), [A])
             return outcome.kind, outcome.seq, outcome.head
 
-    answers = together(32, work)
-    assert Counter(kind for kind, _, _ in answers) == {"opened": 1, "repeat": 31}
+    answers = together(count, work)
+    assert Counter(kind for kind, _, _ in answers) == {"opened": 1, "repeat": count - 1}
     assert len({(seq, head) for _, seq, head in answers}) == 1
     assert story.count("opened") == 1
     assert story.ledger.verify() == []
 
 
-def test_of_registered_and_unregistered_configurations_the_registered_are_measured(story: Story) -> None:
-    known = [Registration(f"known{k}", f"known{k}", "p1") for k in range(16)]
+@pytest.mark.parametrize("count", MANY)
+def test_of_registered_and_unregistered_configurations_the_registered_are_measured(story: Story, count: int) -> None:
+    half = count // 2
+    known = [Registration(f"known{k}", f"known{k}", "p1") for k in range(half)]
     story.reserve(registrations=known)
     first = story.open(study="known0", config="known0")
     assert first.kind == "opened"
 
     def work(number: int) -> tuple[str, str]:
-        name = f"known{number}" if number < 16 else f"unknown{number}"
+        name = f"known{number}" if number < half else f"unknown{number}"
         own = Registration(name, name, "p1")
         with Ledger.open(story.url) as ledger:
             ledger.register("s", [own])
             return name, ledger.open_set("s", Opening(name, name, "p1", "holdout", "labels", "scores"), [own]).kind
 
-    kinds = dict(together(32, work))
+    kinds = dict(together(count, work))
     assert kinds == {
         "known0": "repeat",
-        **{f"known{k}": "opened" for k in range(1, 16)},
-        **{f"unknown{k}": "refused" for k in range(16, 32)},
+        **{f"known{k}": "opened" for k in range(1, half)},
+        **{f"unknown{k}": "refused" for k in range(half, count)},
     }
     assert story.ledger.verify() == []
 

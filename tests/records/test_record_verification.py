@@ -15,6 +15,7 @@ import pytest
 from climbs import RUNGS, Folder, folder_of
 from gate_case import declare, with_row
 from made_up_project import POPULATION, World, world_of
+from sweeps import swept
 
 from calib_pipeline.digests import digest_bytes
 from calib_pipeline.errors import InputError
@@ -86,10 +87,14 @@ def _no_statistics(record: dict[str, Any]) -> None:
     del record["statistics"]
 
 
+def named(edit: Callable[[dict[str, Any]], None]) -> str:
+    return edit.__name__.strip("_")
+
+
 EDITS = [_headline, _statistic, _claim, _state, _decision, _evidence_row, _no_statistics]
 
 
-@pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.__name__.strip("_"))
+@pytest.mark.parametrize("edit", swept(EDITS, _headline, _evidence_row), ids=named)
 def test_an_edited_record_fails(edit: Callable[[dict[str, Any]], None], climbed: Folder) -> None:
     file = record_file(climbed)
     record = json.loads(file.read_text(encoding="utf-8"))
@@ -101,7 +106,7 @@ def test_an_edited_record_fails(edit: Callable[[dict[str, Any]], None], climbed:
     assert len(result.problems) > 1
 
 
-@pytest.mark.parametrize("edit", [_headline, _decision, _no_statistics], ids=lambda edit: edit.__name__.strip("_"))
+@pytest.mark.parametrize("edit", swept([_headline, _decision, _no_statistics], _decision), ids=named)
 def test_a_record_edited_with_its_address_fails(edit: Callable[[dict[str, Any]], None], climbed: Folder) -> None:
     """Whoever edits a record can also work out its new address, and rename it."""
     file = record_file(climbed)
@@ -126,7 +131,7 @@ def test_a_record_that_is_no_json_fails(climbed: Folder) -> None:
 # What it rests on
 
 
-@pytest.mark.parametrize("asset", RUNGS[:-1])
+@pytest.mark.parametrize("asset", swept(RUNGS[:-1], "annotations", "scorer_agreement"))
 def test_an_edited_evidence_file_fails(asset: str, climbed: Folder) -> None:
     rows = climbed.evidence(asset)
     number = rows["name"][rows["value"].notna()].iloc[-1]
@@ -140,7 +145,7 @@ def test_missing_evidence_fails(climbed: Folder) -> None:
     assert verified(climbed).problems == ("the evidence of threshold_check is not on disk",)
 
 
-@pytest.mark.parametrize("name", ["reserved", "labels", "comparators", "rows"])
+@pytest.mark.parametrize("name", swept(["reserved", "labels", "comparators", "rows"], "labels", "rows"))
 def test_an_edited_row_table_fails(name: str, climbed: Folder) -> None:
     record = json.loads(record_file(climbed).read_text(encoding="utf-8"))
     path = store_of(climbed) / "tables" / f"{record['tables'][name]}.parquet"
@@ -163,7 +168,7 @@ def test_an_edited_row_table_beside_the_record_fails(climbed: Folder) -> None:
     assert verified(climbed).problems == (f"{what} {path} is missing: restore it from a copy",)
 
 
-@pytest.mark.parametrize("name", ["manifest", "labels", "scores"])
+@pytest.mark.parametrize("name", swept(["manifest", "labels", "scores"], "labels"))
 def test_an_edited_copy_of_a_brought_table_fails(name: str, climbed: Folder) -> None:
     record = json.loads(record_file(climbed).read_text(encoding="utf-8"))
     path = store_of(climbed) / "inputs" / record["inputs"][name]

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import typing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from study_key_tables import PAGE, key_tables, page_with
@@ -41,6 +42,12 @@ def read(name: str) -> str:
 def blocks(language: str) -> list[tuple[str, str]]:
     """The fenced blocks of a language, each with its page."""
     return [(name, body) for name, text in PAGES.items() for kind, body in BLOCK.findall(text) if kind == language]
+
+
+def examples() -> list[Any]:
+    """The blocks of Python; that of the first page simulates a ladder, which takes long."""
+    slow = {"README.md": pytest.mark.slow}
+    return [pytest.param(page, code, marks=slow.get(page, ()), id=page) for page, code in blocks("python")]
 
 
 def calls(program: str) -> set[str]:
@@ -82,7 +89,7 @@ def test_calib_knows_the_command(call: str, capsys: pytest.CaptureFixture[str]) 
     assert {word for word in words if word.startswith("--")} <= set(re.findall(r"--[a-z-]+", told))
 
 
-@pytest.mark.parametrize(("page", "code"), blocks("python"))
+@pytest.mark.parametrize(("page", "code"), examples())
 def test_the_example_runs(page: str, code: str) -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, f"{page}: {done.stderr}"

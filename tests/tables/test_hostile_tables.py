@@ -31,10 +31,10 @@ def test_a_few_bytes_that_stand_for_a_billion_cells_are_refused(tmp_path: Path) 
 
 def test_one_long_text_that_is_repeated_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "bomb.parquet"
-    pq.write_table(pa.table({"item_id": ["x" * 100_000] * 20_000}), path)
+    pq.write_table(pa.table({"item_id": ["x" * 10_000] * 20_000}), path)
     assert path.stat().st_size < 1_000_000
-    monkeypatch.setattr(parquet, "MOST_BYTES", 2**30)
-    with pytest.raises(InputError, match="unfolds to more than 1,073,741,824 bytes"):
+    monkeypatch.setattr(parquet, "MOST_BYTES", 2**27)
+    with pytest.raises(InputError, match="unfolds to more than 134,217,728 bytes"):
         read_table(str(path))
 
 
