@@ -19,6 +19,7 @@ from small_project import (
     study_named,
     write_study,
 )
+from sweeps import swept
 
 SET = f"kindness@{POPULATION}.g1"
 DRAWS = (
@@ -70,26 +71,34 @@ def test_without_a_ledger_nothing_is_compared_and_nothing_made(declared, calib):
     assert not (declared / ".calib").exists()
 
 
-CHANGES = [
-    (("decision", "cost_false_accept", "value", 5), "decision.cost_false_accept.value (2 → 5)"),
-    (("decision", "budget", 0.5), "decision.budget (null → 0.5)"),
-    (("decision", "accept", ["no"]), 'decision.accept (["yes"] → ["no"])'),
-    (("decision", "cost_false_accept", "because", "x" * 99), "decision.cost_false_accept.because"),
-    (("ceiling", "floor", 0.25), "ceiling.floor (0.2 → 0.25)"),
-    (("agreement", "headline", "gwet_ac1"), 'agreement.headline ("cohen_kappa" → "gwet_ac1")'),
-    (("reference", "consensus", "single"), 'reference.consensus ("majority" → "single")'),
-    (("baselines", "heuristics", []), 'baselines.heuristics ([{"column": "words"}] → [])'),
-    (("bootstrap", "seed", 1), "bootstrap.seed (0 → 1)"),
-    (("bootstrap", "level", 0.99), "bootstrap.level (0.95 → 0.99)"),
-    (("scorer", "config", "model", "m-2"), 'scorer.config.model ("m-good" → "m-2")'),
-    (("scorer", "config", "k", 2), "scorer.config.k (null → 2)"),
-    (("rubric", "version", "2"), 'rubric.version ("1" → "2")'),
-]
+CHANGES = {
+    "decision.cost_false_accept.value": (5, "decision.cost_false_accept.value (2 → 5)"),
+    "decision.budget": (0.5, "decision.budget (null → 0.5)"),
+    "decision.accept": (["no"], 'decision.accept (["yes"] → ["no"])'),
+    "decision.cost_false_accept.because": ("x" * 99, "decision.cost_false_accept.because"),
+    "ceiling.floor": (0.25, "ceiling.floor (0.2 → 0.25)"),
+    "agreement.headline": ("gwet_ac1", 'agreement.headline ("cohen_kappa" → "gwet_ac1")'),
+    "reference.consensus": ("single", 'reference.consensus ("majority" → "single")'),
+    "baselines.heuristics": ([], 'baselines.heuristics ([{"column": "words"}] → [])'),
+    "bootstrap.seed": (1, "bootstrap.seed (0 → 1)"),
+    "bootstrap.level": (0.99, "bootstrap.level (0.95 → 0.99)"),
+    "scorer.config.model": ("m-2", 'scorer.config.model ("m-good" → "m-2")'),
+    "scorer.config.k": (2, "scorer.config.k (null → 2)"),
+    "rubric.version": ("2", 'rubric.version ("1" → "2")'),
+}
+QUICK = (
+    "decision.cost_false_accept.value",
+    "decision.cost_false_accept.because",
+    "baselines.heuristics",
+    "scorer.config.k",
+    "rubric.version",
+)
 
 
-@pytest.mark.parametrize(("change", "words"), CHANGES, ids=[".".join(map(str, change[:-1])) for change, _ in CHANGES])
-def test_a_key_that_changed_is_named_with_what_the_next_run_does(own_copy, calib, change, words):
-    changed(own_copy, GOOD, *change)
+@pytest.mark.parametrize("key", swept(CHANGES, *QUICK))
+def test_a_key_that_changed_is_named_with_what_the_next_run_does(own_copy, calib, key):
+    value, words = CHANGES[key]
+    changed(own_copy, GOOD, *key.split("."), value)
     said = told(calib, own_copy, GOOD)
     assert said.startswith(f"{words} changed since event ") and said.endswith(f" registered it: {DRAWS}")
     assert validated(calib, own_copy) == {GOOD: said}
@@ -169,6 +178,7 @@ def test_a_set_that_nobody_read_is_kept_by_the_next_run_as_told(declared, calib)
 
 
 @pytest.mark.usefixtures("quick_dagster")
+@pytest.mark.slow
 def test_a_set_that_nobody_read_is_drawn_again_where_another_size_is_asked_for(declared, calib):
     (declared / "data" / POPULATION / "alone.csv").unlink()
     calib("run", "--study", ALONE, "--project", declared)

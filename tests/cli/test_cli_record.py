@@ -136,6 +136,7 @@ def test_the_next_run_writes_a_damaged_record_again_as_it_was_published(calib, o
 
 
 @pytest.mark.usefixtures("quick_dagster")
+@pytest.mark.slow
 def test_a_folder_in_the_place_of_a_record_breaks_the_next_run_with_its_name(calib, own_copy, record_id):
     file = own_copy / ".calib" / "store" / "records" / POPULATION / GOOD / f"{record_id}.json"
     _folder(file)

@@ -12,6 +12,7 @@ from calib_pipeline.cell import Cell
 from calib_pipeline.cli import climbing, run
 from calib_pipeline.cli.climbing import Climbed, Fault
 from calib_pipeline.cli.status import read_statuses
+from calib_pipeline.studies.project import load_project
 
 
 def test_the_first_run_says_how_each_ladder_ended(climbed):
@@ -100,10 +101,12 @@ def test_a_first_run_without_labels_reserves_and_says_what_to_label(declared, ca
 
 
 def test_the_worst_of_several_cells_decides(climbed, calib, monkeypatch):
+    cells = [Cell(GOOD, POPULATION), Cell(ALONE, POPULATION)]
+    statuses = read_statuses(load_project(climbed.root), cells)
+
     def results(*faults):
-        cells = [Cell(GOOD, POPULATION), Cell(ALONE, POPULATION)]
-        climbed = [Climbed(cell, "", fault, None) for cell, fault in zip(cells, faults, strict=True)]
-        return lambda project, *_, **__: (climbed, read_statuses(project, cells))
+        ended = [Climbed(cell, "", fault, None) for cell, fault in zip(cells, faults, strict=True)]
+        return lambda *_, **__: (ended, statuses)
 
     unusable, gone = Fault("scores.csv: a row too many", 2), Fault("REVIEW_UNAVAILABLE: labels.csv is gone", 1)
     for faults, code in [((None, None), 3), ((gone, None), 1), ((gone, unusable), 2), ((None, unusable), 2)]:

@@ -24,6 +24,7 @@ from small_project import (
     study_named,
     write_study,
 )
+from sweeps import swept
 
 from calib_pipeline.cell import Cell
 from calib_pipeline.cli.main import main
@@ -183,7 +184,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("part", CHANGES)
+@pytest.mark.parametrize("part", swept(CHANGES, "rubric", "model", "population"))
 def test_what_changed_makes_the_record_stale_and_is_named(own_copy, calib, found, part):
     record_id = found[GOOD]["record_id"]
     study = study_named(GOOD)
@@ -207,7 +208,9 @@ def test_a_change_that_is_taken_back_leaves_nothing_stale(own_copy, calib):
     assert status_of(calib, own_copy)["status"] == "calibrated"
 
 
-@pytest.mark.parametrize("asset", ["holdout_reservation", "human_ceiling", "published_record"])
+@pytest.mark.parametrize(
+    "asset", swept(["holdout_reservation", "human_ceiling", "published_record"], "human_ceiling", "published_record")
+)
 def test_evidence_that_was_swapped_by_hand_is_stale(own_copy, calib, asset):
     path = own_copy / ".calib" / "store" / "evidence" / asset / POPULATION
     shutil.copy(path.parent.parent / "annotations" / POPULATION / f"{GOOD}.parquet", path / f"{GOOD}.parquet")

@@ -31,6 +31,7 @@ def declare(root: Path, ledger: str) -> None:
 
 
 @pytest.mark.usefixtures("quick_dagster")
+@pytest.mark.slow
 def test_a_ladder_is_climbed_and_checked_and_shows_no_password(
     declared: Path, ledger: str, postgresql_ledger: str, calib: Callable[..., Said]
 ) -> None:

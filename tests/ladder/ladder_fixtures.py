@@ -11,7 +11,7 @@ from climbs import Folder, folder_of, reserved
 from made_once import made_once
 from made_up_project import World, world_of
 
-__all__ = ["climbed", "climbed_once", "instance", "world"]
+__all__ = ["climbed", "climbed_once", "instance", "measured_twice", "world"]
 
 
 @pytest.fixture(scope="session")
@@ -35,6 +35,21 @@ def climbed_once(tmp_path_factory: pytest.TempPathFactory, instance: dg.DagsterI
 def climbed(climbed_once: Folder, tmp_path: Path) -> Folder:
     """A copy of the unchanged project with its published record."""
     return climbed_once.copied_to(tmp_path)
+
+
+@pytest.fixture
+def measured_twice(tmp_path_factory: pytest.TempPathFactory, climbed: Folder) -> Folder:
+    """The climbed project after its prompt changed and every item was labeled: a record of a second generation."""
+
+    def climb(root: Path) -> None:
+        world = world_of()
+        world.study["scorer"]["config"]["prompt"] = "p-2"
+        folder = climbed.copied_to(root)
+        world.write(folder.root)
+        run = folder.climb()
+        assert run.status == "ok", run
+
+    return Folder(made_once(tmp_path_factory, "measured-twice-tickets", climb), climbed.instance)
 
 
 @pytest.fixture

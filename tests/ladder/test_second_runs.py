@@ -158,6 +158,7 @@ def test_a_population_that_grew_is_sampled_from_both_of_its_parts(climbed: Folde
     assert not old & set(world.labels["item_id"])
 
 
+@pytest.mark.slow
 def test_a_part_of_a_population_that_is_spent_whole_is_not_spoken_for(
     tmp_path: Path, instance: dg.DagsterInstance, world: World
 ) -> None:
@@ -258,6 +259,7 @@ def test_spent_items_stay_spent_under_another_dimension(next_generation: Folder,
     assert not reserved_now(next_generation) & spent
 
 
+@pytest.mark.slow
 def test_spent_items_stay_spent_under_other_names(tmp_path: Path, instance: dg.DagsterInstance, world: World) -> None:
     """Another population whose items are called otherwise and have the same content."""
     world.items["content_digest"] = [f"sha-{number}" for number in range(len(world.items))]
@@ -302,6 +304,7 @@ def test_relabeling_after_the_opening_is_refused_for_good(climbed: Folder, world
     assert climbed.climb_to("scorer_agreement").status == "ok"
 
 
+@pytest.mark.slow
 def test_labels_that_had_to_be_corrected_lead_to_a_re_check(climbed: Folder, world: World) -> None:
     spent = set(world.labels["item_id"])
     world.labels.loc[world.labels.index[::40], "value"] = "pass"

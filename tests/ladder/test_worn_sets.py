@@ -173,6 +173,7 @@ def _write_over(folder: Folder, record: dict[str, object]) -> None:
 # The policy itself
 
 
+@pytest.mark.slow
 def test_a_limit_that_is_raised_after_the_labels_were_read_needs_other_labels(aging: Folder, later: Later) -> None:
     """A policy is part of the plan: it is the one that was frozen before anyone looked."""
     assert aging.climb_to("human_ceiling").status == "ok"

@@ -7,6 +7,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "ladder"))
 
-from ladder_fixtures import climbed, climbed_once, instance, world
+from ladder_fixtures import climbed, climbed_once, instance, measured_twice, world
 
-__all__ = ["climbed", "climbed_once", "instance", "world"]
+__all__ = ["climbed", "climbed_once", "instance", "measured_twice", "world"]

@@ -9,8 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from climbs import Folder
-from gate_case import declare
-from made_up_project import POPULATION, World, world_of
+from made_up_project import POPULATION
 
 from calib_pipeline.chain import Chain
 from calib_pipeline.evidence_store import parquet_bytes
@@ -211,16 +210,11 @@ def test_what_is_gone_or_altered_refutes(harm: Callable[[Folder], None], what: s
     assert not audit.holds
 
 
-def test_a_record_that_was_superseded_names_the_next(climbed: Folder, world: World) -> None:
-    """A changed prompt on items that nobody looked at, all labeled."""
-    declare("scorer", "config", "prompt", to="p-2")(world)
-    world.labels = world_of().labels
-    world.write(climbed.root)
-    assert climbed.climb().status == "ok"
-    first, second = climbed.records()
-    audit = audited(climbed, 0)
+def test_a_record_that_was_superseded_names_the_next(measured_twice: Folder) -> None:
+    first, second = measured_twice.records()
+    audit = audited(measured_twice, 0)
     assert audit.superseded_by == second.record_id
-    assert audited(climbed, 1).superseded_by is None
+    assert audited(measured_twice, 1).superseded_by is None
     # newer evidence stands in the place of the old, and the old record holds its own
     assert audit.holds, audit.problems
     assert stands(audit)["evidence of human_ceiling"] == "changed"

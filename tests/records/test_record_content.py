@@ -193,6 +193,7 @@ def test_the_index_lists_it_and_is_made_again_from_the_records(climbed: Folder) 
     pd.testing.assert_frame_equal(pd.read_parquet(index), listed)
 
 
+@pytest.mark.slow
 def test_a_population_added_to_the_study_makes_no_second_record_of_the_first(climbed: Folder, world: World) -> None:
     before = climbed.records()
     world.study["data"]["populations"] = [POPULATION, "tickets-2026-02"]

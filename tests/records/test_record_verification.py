@@ -263,6 +263,7 @@ def test_a_ledger_cut_before_the_opening_fails(climbed: Folder) -> None:
     assert "the ledger does not hold the publication of this record" in problems
 
 
+@pytest.mark.slow
 def test_a_ledger_that_was_started_again_fails(
     climbed: Folder, world: World, tmp_path: Path, instance: dg.DagsterInstance
 ) -> None:
@@ -304,14 +305,10 @@ def test_a_diagnostic_record_verifies_and_fails_when_edited(tmp_path: Path, inst
     assert "does not recompute: the field claim" in verified(folder).problems
 
 
-def test_the_record_of_a_second_generation_verifies(climbed: Folder, world: World) -> None:
-    declare("scorer", "config", "prompt", to="p-2")(world)
-    world.labels = world_of().labels
-    world.write(climbed.root)
-    assert climbed.climb().status == "ok"
-    first, second = climbed.records()
-    assert verify_record(climbed.project, second.record_id).problems == ()
-    older = verify_record(climbed.project, first.record_id)
+def test_the_record_of_a_second_generation_verifies(measured_twice: Folder) -> None:
+    first, second = measured_twice.records()
+    assert verify_record(measured_twice.project, second.record_id).problems == ()
+    older = verify_record(measured_twice.project, first.record_id)
     assert older.problems == ()
     assert any("is newer than this record" in note for note in older.notes)
 
