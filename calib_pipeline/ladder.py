@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from calib_pipeline.cell import Cell
 from calib_pipeline.chain import MEASURING_RUNGS, Chain, Declared, Given, is_ready, stamped
+from calib_pipeline.construct_labels import labels_elsewhere
 from calib_pipeline.digests import digest_frame
 from calib_pipeline.errors import InputError, ReviewUnavailable
+from calib_pipeline.evidence.annotations import LabelProvenance, label_provenance, told_elsewhere
 from calib_pipeline.evidence.annotations import annotations as label_evidence
-from calib_pipeline.evidence.annotations import label_provenance
 from calib_pipeline.evidence.baseline_comparators import baseline_comparators
 from calib_pipeline.evidence.evidence import Evidence, fact, figure
 from calib_pipeline.evidence.holdout_reservation import holdout_reservation
@@ -106,8 +107,9 @@ class Ladder:
         labels = self._labels(cell, set(drawn["item_id"]))
         details = {"rows": labels.counts["received"], "usable": labels.counts["usable"]}
         self.ledger.ingest_labels(held.holdout_id, study.name, labels.digest, details, run_id=self.run_id or None)
-        provenance = label_provenance(study, labels.frame, reserved_since(self.ledger, held))
-        digests = self._declared_on(cell, held).digests({"holdout_reservation": digest_frame(reservation)})
+        declared = self._declared_on(cell, held)
+        provenance = self._provenance(declared, held, labels)
+        digests = declared.digests({"holdout_reservation": digest_frame(reservation)})
         made = label_evidence(study, drawn, labels, provenance, digests | {"labels file": labels.file_digest})
         return self._stored_tables(made)
 
@@ -232,9 +234,10 @@ class Ladder:
                 expected="a fitted, proxy or loosely set study, a spent set, or fewer than 10 usable pairs",
                 todo=f"run `calib run --study {study.name} --population {cell.population}`",
             )
+        read = {"record": "diagnostic", "labels": self.store.put_table(labels.frame)}
         for purpose in ("ceiling", "baselines"):
             self.ledger.record_read(
-                held.holdout_id, study.name, declared.configuration, purpose, {"record": "diagnostic"},
+                held.holdout_id, study.name, declared.configuration, purpose, read,
                 run_id=self.run_id or None,
             )  # fmt: skip
         opening = None
@@ -314,15 +317,19 @@ class Ladder:
 
     def _labels_changed(self, cell: Cell, held: HoldoutSet, rows: pd.DataFrame) -> bool:
         """Whether the sheet now holds other labels of the set; rows of other items, and a sheet that is gone, do not
-        count."""
-        url = self.project.path(self._study(cell).data.annotations, cell.population)
+        count. Labels of other constructs on the same items do."""
+        study = self._study(cell)
+        url = self.project.path(study.data.annotations, cell.population)
         try:
-            if self._tables.digest(url) == fact(rows, "digest", "labels file"):
+            same = self._tables.digest(url) == fact(rows, "digest", "labels file")
+            if same and not study.holdout.other_constructs:
                 return False
             labels = self._labels(cell, {item.item_id for item in held.items})
         except (InputError, ReviewUnavailable):
             return False
-        return digest_frame(labels.frame) != fact(rows, "table", "labels")
+        if digest_frame(labels.frame) != fact(rows, "table", "labels"):
+            return True
+        return self._provenance(self._declared_on(cell, held), held, labels).told_elsewhere != told_elsewhere(rows)
 
     # Sets
 
@@ -424,11 +431,16 @@ class Ladder:
             facts=self.sets.facts(study, held, None if opening is None else opening.head),
             labels=labels,
             labels_file=labels.file_digest,
-            provenance=label_provenance(study, labels.frame, reserved_since(self.ledger, held)),
+            provenance=self._provenance(declared, held, labels),
             scores=self._scores(study, cell.population, reserved),
             panel=self._panel(study, cell.population, drawn_of(held)),
             opening=opening,
         )
+
+    def _provenance(self, declared: Declared, held: HoldoutSet, labels: Labels) -> LabelProvenance:
+        study, since = declared.study, reserved_since(self.ledger, held)
+        elsewhere = labels_elsewhere(self.ledger, self.store, study, held, declared.configuration, labels.frame)
+        return label_provenance(study, labels.frame, since, elsewhere)
 
     def _sources(self, cell: Cell, given: Given) -> Sources:
         """The brought tables by digest, a copy of each kept in the store."""

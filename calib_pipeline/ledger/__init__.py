@@ -4,6 +4,7 @@ One module owns the tables, one hashes the chain, one turns events into states; 
 SQLAlchemy is imported when a ledger is opened, not before.
 """
 
+from calib_pipeline.ledger.constructs import Construct
 from calib_pipeline.ledger.errors import LedgerError, NoLedgerYet, UnknownSet
 from calib_pipeline.ledger.events import GENESIS, Event
 from calib_pipeline.ledger.ladder_entries import EvidenceEntry, Publication
@@ -16,6 +17,7 @@ from calib_pipeline.ledger.uses import Allowance, Limits, Uses
 __all__ = [
     "GENESIS",
     "Allowance",
+    "Construct",
     "Event",
     "EvidenceEntry",
     "HoldoutSet",

@@ -8,13 +8,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from calib_pipeline.chain import Chain, Declared, Given
+from calib_pipeline.construct_labels import labels_elsewhere
 from calib_pipeline.digests import digest_frame
 from calib_pipeline.evidence.annotations import label_provenance
 from calib_pipeline.evidence.evidence import Evidence
 from calib_pipeline.evidence.holdout_reservation import HoldoutFacts
 from calib_pipeline.evidence.scorer_agreement import Opening
 from calib_pipeline.evidence_store import DamagedEvidence, EvidenceStore
-from calib_pipeline.holdout_sets import EXCLUDED, STRATA, drawn_of, limits_of, reserved_since
+from calib_pipeline.holdout_sets import (
+    EXCLUDED,
+    FROM_OTHER_CONSTRUCTS,
+    LEFT_OUT_FOR,
+    STRATA,
+    drawn_of,
+    limits_of,
+    reserved_since,
+)
 from calib_pipeline.ledger import Ledger, LedgerError
 from calib_pipeline.records.archive import RecordArchive, parsed_record, software_versions
 from calib_pipeline.records.on_disk import OnDisk, brought_tables, evidence_on_disk, rows_beside
@@ -192,8 +201,11 @@ def _given(ledger: Ledger, store: EvidenceStore, record: dict[str, Any], study: 
         spent=0,
         allowance=ledger.allowance(held.holdout_id, record["scorer"]["digest"], limits_of(study), head),
         uses=ledger.uses(held.holdout_id, head),
+        from_other_constructs=held.details.get(FROM_OTHER_CONSTRUCTS, {}),
+        left_out_for=held.details.get(LEFT_OUT_FOR, {}),
     )
-    provenance = label_provenance(study, labels.frame, reserved_since(ledger, held))
+    elsewhere = labels_elsewhere(ledger, store, study, held, record["scorer"]["digest"], labels.frame)
+    provenance = label_provenance(study, labels.frame, reserved_since(ledger, held), elsewhere)
     panel = {
         scorer.id: read_scores(str(store.input_path(inputs["scores"])), study, reserved, known, scorer)
         for scorer in study.panel
