@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from calib_pipeline.chain import Declared
@@ -10,10 +11,13 @@ from calib_pipeline.cohorts import strata_by_cohort
 from calib_pipeline.errors import InputError, Unreadable
 from calib_pipeline.evidence.holdout_reservation import HoldoutFacts
 from calib_pipeline.evidence_store import EvidenceStore
-from calib_pipeline.ledger import HoldoutSet, Ledger, Limits, Registration, ReservedItem, SetDraw, SpentItems
+from calib_pipeline.ledger import Construct, HoldoutSet, Ledger, Limits, Registration, ReservedItem, SetDraw, SpentItems
 from calib_pipeline.sampling import draw_holdout
+from calib_pipeline.tables.normalised_text import normalised_text_digest
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
 
     from calib_pipeline.cell import Cell
@@ -30,6 +34,10 @@ REQUESTED, EXCLUDED, STRATA, POPULATION_ITEMS = "requested", "excluded", "strata
 population in each stratum where cohorts split them, and the digest of the table of its items in the evidence store."""
 RECHECK = "recheck"
 """What the ledger's details say of a generation that was drawn to measure again."""
+FROM_OTHER_CONSTRUCTS = "from_other_constructs"
+"""In the ledger's details: how many items of a draw were spent for each dimension declared another construct."""
+LEFT_OUT_FOR = "left_out_for"
+"""In the ledger's details of a draw that came short: how many items it left out for another dimension alone."""
 
 
 class HoldoutSets:
@@ -146,6 +154,7 @@ class HoldoutSets:
             config_digest=mine.config_digest,
             plan_digest=mine.plan_digest,
             role=study.holdout.role,
+            construct=mine.construct,
         )
 
     def facts(self, study: Study, held: HoldoutSet, opening: str | None = None) -> HoldoutFacts:
@@ -162,6 +171,8 @@ class HoldoutSets:
             allowance=self._ledger.allowance(held.holdout_id, mine.config_digest, limits_of(study), opening),
             uses=self._ledger.uses(held.holdout_id, opening),
             sealing=self._ledger.sealing(held.holdout_id, opening),
+            from_other_constructs=held.details.get(FROM_OTHER_CONSTRUCTS, {}),
+            left_out_for=held.details.get(LEFT_OUT_FOR, {}),
         )
 
     def why_past(self, study: Study, held: HoldoutSet) -> str | None:
@@ -175,24 +186,27 @@ class HoldoutSets:
         Raises
         ------
         InputError
-            When every item is spent, or the table of scores contradicts itself on the newest set.
+            When every item is spent, the table of scores contradicts itself on the newest set, or a dimension that is
+            declared another construct has the same rubric.
         """
         study, manifest = self._project.studies[cell.study], self._tables.manifest(cell.population)
         current = self._ledger.current_set(study.dimension, cell.population)
         if current is not None:
             self._refuse_contradictory_outputs(study, current)
+        self._refuse_same_constructs(cell)
         generation = 1 if current is None else current.generation + 1
         spent, spent_ids = self._spent(cell, current)
         frame = manifest.frame
         requested = _request(study) | {"named_items": max(beside.ceiling.min_items for beside in self._beside(cell))}
         drawn_from = frame.assign(stratum=strata_by_cohort(frame, self._drawn_before(manifest, spent)))
         drawn = draw_holdout(drawn_from, **requested, spent=spent_ids)
+        left_out_for = self._left_out_for(cell, spent_ids) if len(drawn) < study.holdout.size else {}
         if drawn.empty:
             raise InputError(
                 f"no item of {cell.population!r} is left to reserve for {study.dimension!r}: "
                 f"all {len(spent_ids)} are spent",
                 expected="unspent items",
-                todo="add items to the population and to its manifest",
+                todo=f"add items to the population and to its manifest{_or_say_why(left_out_for)}",
             )
         items = tuple(
             ReservedItem(row["item_id"], row["content_digest"], row["stratum"], row["group"], row["rank"], row["named"])
@@ -208,6 +222,10 @@ class HoldoutSets:
             details[STRATA] = {name: int(size) for name, size in drawn_from.groupby("stratum").size().items()}
         if recheck:
             details[RECHECK] = True
+        if study.holdout.other_constructs:
+            details[FROM_OTHER_CONSTRUCTS] = self._from_other_constructs(cell, set(drawn["item_id"]))
+        if left_out_for:
+            details[LEFT_OUT_FOR] = left_out_for
         draw = SetDraw(
             holdout_id,
             study.dimension,
@@ -239,10 +257,48 @@ class HoldoutSets:
         current = self._ledger.current_set(self._project.studies[cell.study].dimension, cell.population)
         return len(self._tables.manifest(cell.population).frame) - len(self._spent(cell, current)[1])
 
-    def _spent(self, cell: Cell, current: HoldoutSet | None) -> tuple[SpentItems, set[str]]:
-        """What is spent for any study on the dimension, and which items of the population that are."""
+    def _refuse_same_constructs(self, cell: Cell) -> None:
+        same = self._ledger.same_constructs(self.registrations(cell, None))
+        if same:
+            raise InputError(
+                same[0],
+                where="holdout.other_constructs",
+                expected="a dimension with a rubric of its own",
+                todo="take it out: the items are spent for this construct as well",
+            )
+
+    def _from_other_constructs(self, cell: Cell, drawn: set[str]) -> dict[str, int]:
+        """How many drawn items are spent for each dimension that is declared another construct, but for that."""
+        study, current = self._project.studies[cell.study], self.newest(cell)
+        others = study.holdout.other_constructs or {}
+        counts = {}
+        for dimension in others:
+            without = {name: reason for name, reason in others.items() if name != dimension}
+            counts[dimension] = len(drawn & self._spent(cell, current, without)[1])
+        return counts
+
+    def _left_out_for(self, cell: Cell, spent: set[str]) -> dict[str, int]:
+        """How many spent items each other dimension alone has spent, so that a declared reason would free them."""
+        study, current = self._project.studies[cell.study], self.newest(cell)
+        declared = study.holdout.other_constructs or {}
+        others = {header.dimension for header in self._ledger.sets()} - {study.dimension, *declared}
+        counts = {
+            dimension: len(spent - self._spent(cell, current, {**declared, dimension: "not said yet"})[1])
+            for dimension in sorted(others)
+        }
+        return {dimension: count for dimension, count in counts.items() if count}
+
+    def _spent(
+        self, cell: Cell, current: HoldoutSet | None, others: Mapping[str, str] | None = None
+    ) -> tuple[SpentItems, set[str]]:
+        """What is spent for any study on the dimension, and which items of the population that are.
+
+        ``others`` are the other constructs, where they are to be others than the studies declare.
+        """
         # On other items a table of scores is another configuration: what this one has measured is spent for it too.
         frozen = [*self.registrations(cell, None), *self.registrations(cell, current)]
+        if others is not None:
+            frozen = [replace(one, construct=replace(one.construct, others=others)) for one in frozen]
         spent = self._ledger.spent_items(self._project.studies[cell.study].dimension, frozen)
         frame = self._tables.manifest(cell.population).frame
         ids = {
@@ -288,6 +344,7 @@ class HoldoutSets:
             declared.scores_digest,
             study.supports_status,
             study.holdout.role,
+            Construct(normalised_text_digest(declared.rubric_text), study.holdout.other_constructs or {}),
         )
 
     def _scores_digest(self, study: Study, population: str, held: HoldoutSet) -> str | None:
@@ -296,6 +353,16 @@ class HoldoutSets:
             return self._tables.scores(study, population, {item.item_id for item in held.items}).rows_digest
         except InputError:
             return None
+
+
+def _or_say_why(left_out_for: Mapping[str, int]) -> str:
+    told = ", ".join(f"{count} for {dimension}" for dimension, count in left_out_for.items())
+    if not told:
+        return ""
+    return (
+        f"; or, of items that only another dimension has spent ({told}), say under holdout.other_constructs why its "
+        "construct differs"
+    )
 
 
 def limits_of(study: Study) -> Limits:
@@ -316,7 +383,12 @@ def reserved_since(ledger: Ledger, held: HoldoutSet) -> dict[str, str]:
 
 
 def drawn_as_declared(study: Study, held: HoldoutSet) -> bool:
-    """Whether a set was drawn to the request that a study makes now; more items may be named than it asks for."""
+    """Whether a set was drawn to the request that a study makes now; more items may be named than it asks for.
+
+    One that came short is not, where the study has said since that what was left out is another construct's.
+    """
+    if set(held.details.get(LEFT_OUT_FOR, {})) & set(study.holdout.other_constructs or {}):
+        return False
     asked = held.details.get(REQUESTED)
     if asked is None:
         return True

@@ -66,3 +66,10 @@ class LabelCustody:
         """Sealed labels are about to be opened by a rung that needs no event of its own where they are stored open."""
         if self._key is not None:
             self.read(declared, purpose, {})
+
+    def unseal_beside(self, declared: Declared, holdout_id: str) -> None:
+        """Sealed labels of another set are about to be compared with those of this one."""
+        if self._key is not None:
+            self._ledger.record_read(
+                holdout_id, declared.study.name, declared.configuration, "construct", run_id=self._run_id
+            )

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from calib_pipeline.cell import Cell
 from calib_pipeline.chain import MEASURING_RUNGS, Chain, Declared, Given, is_ready, stamped
+from calib_pipeline.construct_labels import provenance_on
 from calib_pipeline.digests import digest_frame
 from calib_pipeline.errors import InputError, ReviewUnavailable
+from calib_pipeline.evidence.annotations import LabelProvenance, told_elsewhere
 from calib_pipeline.evidence.annotations import annotations as label_evidence
-from calib_pipeline.evidence.annotations import label_provenance
 from calib_pipeline.evidence.baseline_comparators import baseline_comparators
 from calib_pipeline.evidence.evidence import Evidence, fact, figure
 from calib_pipeline.evidence.holdout_reservation import holdout_reservation
@@ -20,7 +21,8 @@ from calib_pipeline.evidence.human_ceiling import human_ceiling
 from calib_pipeline.evidence.scorer_agreement import FEWEST_USABLE_PAIRS, Opening, readiness, scorer_agreement
 from calib_pipeline.evidence.threshold_check import threshold_check
 from calib_pipeline.evidence_store import EvidenceStore, SealedEvidence
-from calib_pipeline.holdout_sets import HoldoutSets, drawn_of, limits_of, reserved_since
+from calib_pipeline.holdout_sets import HoldoutSets, drawn_of, limits_of
+from calib_pipeline.kept_sources import keep_sources
 from calib_pipeline.label_custody import NAME_THE_KEY, LabelCustody
 from calib_pipeline.ledger import HoldoutSet, Ledger, LedgerError
 from calib_pipeline.ledger import Opening as LedgerOpening
@@ -112,8 +114,9 @@ class Ladder:
         labels = self._labels(cell, set(drawn["item_id"]))
         details = {"rows": labels.counts["received"], "usable": labels.counts["usable"]}
         self._custody.ingest(held.holdout_id, study.name, labels.digest, details)
-        provenance = label_provenance(study, labels.frame, reserved_since(self.ledger, held))
-        digests = self._declared_on(cell, held).digests({"holdout_reservation": digest_frame(reservation)})
+        declared = self._declared_on(cell, held)
+        provenance = self._provenance(declared, held, labels)
+        digests = declared.digests({"holdout_reservation": digest_frame(reservation)})
         made = label_evidence(study, drawn, labels, provenance, digests | {"labels file": labels.file_digest})
         return self._stored_tables(made)
 
@@ -209,7 +212,7 @@ class Ladder:
         made = publication_evidence(
             declared,
             above,
-            self._sources(cell, given),
+            self._sources(cell),
             Chain(given),
             state=state.state,
             digests=declared.digests(_digests(above)),
@@ -241,15 +244,16 @@ class Ladder:
                 expected="a fitted, proxy or loosely set study, a spent set, or fewer than 10 usable pairs",
                 todo=f"run `calib run --study {study.name} --population {cell.population}`",
             )
+        read = {"record": "diagnostic", "labels": self.store.put_table(labels.frame)}
         for purpose in ("ceiling", "baselines"):
-            self._custody.read(declared, purpose, {"record": "diagnostic"})
+            self._custody.read(declared, purpose, read)
         opening = None
         if ready.decided:
             opening = self._open_for(cell, declared, held, labels.digest, "diagnostic")
         given = self._given(cell, declared, held, opening)
         made = diagnostic_evidence(
             declared,
-            self._sources(cell, given),
+            self._sources(cell),
             Chain(given),
             state=state.state,
             why=_why_diagnostic(study, ready.decided),
@@ -320,15 +324,25 @@ class Ladder:
 
     def _labels_changed(self, cell: Cell, held: HoldoutSet, rows: pd.DataFrame) -> bool:
         """Whether the sheet now holds other labels of the set; rows of other items, and a sheet that is gone, do not
-        count."""
-        url = self.project.path(self._study(cell).data.annotations, cell.population)
+        count. Labels of other constructs on the same items do."""
+        study = self._study(cell)
+        url = self.project.path(study.data.annotations, cell.population)
         try:
-            if self._tables.digest(url) == fact(rows, "digest", "labels file"):
+            same = self._tables.digest(url) == fact(rows, "digest", "labels file")
+            if same and not study.holdout.other_constructs:
                 return False
             labels = self._labels(cell, {item.item_id for item in held.items})
         except (InputError, ReviewUnavailable):
             return False
-        return digest_frame(labels.frame) != fact(rows, "table", "labels")
+        if digest_frame(labels.frame) != fact(rows, "table", "labels"):
+            return True
+        unkeyed, config_digest = EvidenceStore(self.project.store), self._declared_on(cell, held).configuration
+        try:
+            now = provenance_on(self.ledger, unkeyed, study, held, config_digest, labels.frame)
+        except SealedEvidence:
+            # The rung alone opens sealed labels of another construct, and compares them when it is made again.
+            return False
+        return now.told_elsewhere != told_elsewhere(rows)
 
     # Sets
 
@@ -427,29 +441,18 @@ class Ladder:
             facts=self.sets.facts(study, held, None if opening is None else opening.head),
             labels=labels,
             labels_file=labels.file_digest,
-            provenance=label_provenance(study, labels.frame, reserved_since(self.ledger, held)),
+            provenance=self._provenance(declared, held, labels),
             scores=self._scores(study, cell.population, reserved),
             panel=self._panel(study, cell.population, drawn_of(held)),
             opening=opening,
         )
 
-    def _sources(self, cell: Cell, given: Given) -> Sources:
-        """The brought tables by digest, a copy of each kept in the store."""
-        study = given.declared.study
-        paths = {
-            "manifest": self.project.populations[cell.population],
-            "labels": self.project.path(study.data.annotations, cell.population),
-        }
-        if study.data.scores is not None:
-            paths["scores"] = self.project.path(study.data.scores, cell.population)
-        if study.scorer.tuned_on is not None:
-            paths["tuned_on"] = self.project.path(study.scorer.tuned_on, cell.population)
-        kept = {
-            name: self.store.put_input(self._tables.content(path), labels=name == "labels")
-            for name, path in paths.items()
-        }
-        shown = {name: self._tables.relative(path) for name, path in paths.items()}
-        return Sources(kept["manifest"], kept["labels"], kept.get("scores", ""), shown, kept.get("tuned_on"))
+    def _provenance(self, declared: Declared, held: HoldoutSet, labels: Labels) -> LabelProvenance:
+        opens = partial(self._custody.unseal_beside, declared)
+        return provenance_on(self.ledger, self.store, declared.study, held, declared.configuration, labels.frame, opens)
+
+    def _sources(self, cell: Cell) -> Sources:
+        return keep_sources(self.project, self._tables, self.store, self._study(cell), cell.population)
 
     def _study(self, cell: Cell) -> Study:
         return self.project.studies[cell.study]

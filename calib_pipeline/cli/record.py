@@ -217,6 +217,10 @@ def say_record(record: Mapping[str, Any], console: Console) -> None:
         "reference": f"{record['reference']['kind']}, consensus {record['reference']['consensus']}",
         "held-out set": f"{holdout['set']}, {holdout['state']}, held out by {holdout['held_out_by']}",
         "prior access": holdout["prior_access"] or "none declared",
+        **{
+            f"other than {one['dimension']}": f"{one['because']} ({one['items_spent_for_it']} items are spent for it)"
+            for one in holdout.get("other_constructs", ())
+        },
         "attempts before": f"{holdout['earlier_attempts']:g}",
         "used before": uses_words(holdout.get("uses_before")),
         "labels stored": STORED[holdout.get("sealed", "no")],

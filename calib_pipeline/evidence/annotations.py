@@ -16,6 +16,7 @@ from calib_pipeline.tables.reasons import HARMLESS, Reason
 if TYPE_CHECKING:
     import pandas as pd
 
+    from calib_pipeline.evidence.same_labels import SameLabels
     from calib_pipeline.studies.study import Study
     from calib_pipeline.tables.annotations import Labels
 
@@ -23,14 +24,42 @@ BLIND_TO = ("output", "confidence", "difficulty")
 
 
 @dataclass(frozen=True)
+class LabelsElsewhere:
+    """How far the labels are those of a set of another dimension; ``compared`` is None where those are not kept."""
+
+    holdout_id: str
+    dimension: str
+    compared: "SameLabels | None"
+
+
+@dataclass(frozen=True)
 class LabelProvenance:
-    """Since when the labels were held out: by our reservation, by someone's declaration, or by nothing."""
+    """Since when the labels were held out: by our reservation, by someone's declaration, or by nothing.
+
+    ``elsewhere`` is what they are beside the labels of dimensions that are declared to be other constructs.
+    """
 
     held_out_by: Literal["reservation", "declaration", "nothing"]
     note: str | None = None
+    elsewhere: tuple[LabelsElsewhere, ...] = ()
+
+    @property
+    def told_elsewhere(self) -> dict[str, str]:
+        """What evidence says of ``elsewhere``."""
+        rows = EvidenceRows("annotations")
+        labels_as_elsewhere(rows, self.elsewhere)
+        return told_elsewhere(rows.build().rows)
 
 
-def label_provenance(study: "Study", labels: "pd.DataFrame", since: Mapping[str, str]) -> LabelProvenance:
+def told_elsewhere(rows: "pd.DataFrame") -> dict[str, str]:
+    """How far the labels are those of other constructs, in words by the set that has these."""
+    told = rows[rows["name"] == "labels_as_elsewhere"]
+    return dict(zip(told["scope"], told["note"], strict=True))
+
+
+def label_provenance(
+    study: "Study", labels: "pd.DataFrame", since: Mapping[str, str], elsewhere: tuple[LabelsElsewhere, ...] = ()
+) -> LabelProvenance:
     """By what the labels were held out: dated after the reservation of their items, or declared, or by nothing.
 
     Parameters
@@ -39,17 +68,19 @@ def label_provenance(study: "Study", labels: "pd.DataFrame", since: Mapping[str,
         ``item_id, labeled_at`` of the usable labels.
     since
         When each item was reserved.
+    elsewhere
+        How far they are those of other constructs.
     """
     times = list(zip(labels["item_id"], labels["labeled_at"], strict=True))
     dated = [(item, time) for item, time in times if isinstance(time, str)]
     undated = len(times) - len(dated)
     older = sum(datetime.fromisoformat(time) < datetime.fromisoformat(since[item]) for item, time in dated)
     if not undated and not older:
-        return LabelProvenance("reservation")
+        return LabelProvenance("reservation", None, elsewhere)
     note = " and ".join(
         part for part in (f"{undated} labels are undated" * bool(undated), f"{older} are older" * bool(older)) if part
     )
-    return LabelProvenance("declaration" if study.holdout.prior_access else "nothing", note)
+    return LabelProvenance("declaration" if study.holdout.prior_access else "nothing", note, elsewhere)
 
 
 def _copied_blocks(rows: EvidenceRows, study: "Study", labels: "pd.DataFrame") -> None:
@@ -70,6 +101,19 @@ def _copied_blocks(rows: EvidenceRows, study: "Study", labels: "pd.DataFrame") -
             note=f"equal on {block.run.equal_elsewhere} of the {block.run.trials - block.run.length} other items they "
             f"share; by chance with probability {block.probability:.1e} over all pairs",
         )
+
+
+def labels_as_elsewhere(rows: EvidenceRows, elsewhere: tuple[LabelsElsewhere, ...]) -> None:
+    """Whether the labels are those of another construct, for each set that has some of the items under it."""
+    for one in elsewhere:
+        compared = one.compared
+        if compared is None:
+            note = f"the labels of {one.dimension} met outputs in a diagnostic record alone, and are not kept"
+            rows.count("labels_as_elsewhere", None, scope=one.holdout_id, text="unknown", note=note)
+            continue
+        note = f"{compared.equal} of {compared.items} shared items have the values that they have for {one.dimension}"
+        said = "yes" if compared.same else "no"
+        rows.count("labels_as_elsewhere", compared.equal, scope=one.holdout_id, n=compared.items, text=said, note=note)
 
 
 def annotations(
@@ -126,6 +170,7 @@ def annotations(
     rows.count("labels_that_saw_the_output", reasons.get("saw_scorer_output", 0), bar=0)
     rows.count("labels_prefilled", reasons.get("prefilled", 0), bar=0)
     rows.fact("held_out_by", provenance.held_out_by, note=provenance.note)
+    labels_as_elsewhere(rows, provenance.elsewhere)
     rows.fact("annotator_ids", study.annotation.annotators)
     own = labels.frame[labels.frame["role"] != "adjudicator"]
     rows.count("annotators", own["annotator_id"].nunique())

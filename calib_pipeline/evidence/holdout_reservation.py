@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from calib_pipeline.evidence.evidence import Evidence, EvidenceRows
@@ -26,7 +26,9 @@ class HoldoutFacts:
     ``registered`` is whether both were registered before the set was first opened or read, ``why_not`` the event that
     says otherwise, and ``spent`` the number of its items that are spent for the configuration. ``allowance`` is what
     the declared limits leave of it. ``uses`` is what it had been used for at the opening and ``sealing`` how its labels
-    were stored then, None before there is one.
+    were stored then, None before there is one. ``from_other_constructs`` counts, by dimension declared another
+    construct, the items that were spent for it as the set was drawn, and ``left_out_for`` those that a draw which came
+    short left out for another dimension alone.
     """
 
     holdout_id: str
@@ -37,6 +39,8 @@ class HoldoutFacts:
     allowance: Allowance | None = None
     uses: Uses | None = None
     sealing: Sealing | None = None
+    from_other_constructs: Mapping[str, int] = field(default_factory=dict)
+    left_out_for: Mapping[str, int] = field(default_factory=dict)
 
 
 def holdout_reservation(
@@ -85,6 +89,9 @@ def holdout_reservation(
     rows.fact("sampling", SAMPLING)
     rows.count("sampling_seed", study.holdout.seed)
     rows.fact("prior_access", study.holdout.prior_access)
+    for dimension, reason in sorted((study.holdout.other_constructs or {}).items()):
+        shared = facts.from_other_constructs.get(dimension, 0)
+        rows.count("from_other_construct", shared, scope=dimension, n=len(drawn), text=reason)
 
     reserved = drawn.groupby("stratum").size().to_dict()
     named = drawn[drawn["named"]].groupby("stratum").size().to_dict()
@@ -93,6 +100,8 @@ def holdout_reservation(
     rows.count("strata_drawn", len(reserved), bar=len(strata), text=", ".join(empty) or None)
     rows.count("reserved_items", len(drawn), bar=study.holdout.size, n=sum(strata.values()))
     rows.count("named_items", int(drawn["named"].sum()), n=len(drawn))
+    for dimension, count in sorted(facts.left_out_for.items()):
+        rows.count("spent_for_another_dimension", count, scope=dimension, bar=0)
     if drawn["group"].notna().any():
         rows.count("reserved_groups", drawn["group"].nunique())
     for stratum, size in sorted(strata.items()):

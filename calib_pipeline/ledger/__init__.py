@@ -4,6 +4,7 @@ One module owns the tables, one hashes the chain, one turns events into states; 
 SQLAlchemy is imported when a ledger is opened, not before.
 """
 
+from calib_pipeline.ledger.constructs import Construct
 from calib_pipeline.ledger.errors import LedgerError, NoLedgerYet, UnknownSet
 from calib_pipeline.ledger.events import GENESIS, Event
 from calib_pipeline.ledger.ladder_entries import EvidenceEntry, Publication
@@ -18,6 +19,7 @@ __all__ = [
     "GENESIS",
     "SEALED",
     "Allowance",
+    "Construct",
     "Event",
     "EvidenceEntry",
     "HoldoutSet",

@@ -163,6 +163,11 @@ class Journal:
 
     def overlaps(self, holdout_id: str) -> list[Overlap]:
         """The other sets that hold items of this one, by id or by content, in order of their names."""
+        shared = self.sharing(holdout_id)
+        return [Overlap(self.history(name), frozenset(shared[name])) for name in sorted(shared)]
+
+    def sharing(self, holdout_id: str) -> dict[str, set[str]]:
+        """The other sets that hold items of this one, by id or by content, with the ids of these items here."""
         mine, other = tables.holdout_items.alias("mine"), tables.holdout_items.alias("other")
         shared: dict[str, set[str]] = {}
         for column in ("item_id", "content_digest"):
@@ -173,7 +178,7 @@ class Journal:
             )
             for name, item_id in self._connection.execute(query):
                 shared.setdefault(name, set()).add(item_id)
-        return [Overlap(self.history(name), frozenset(shared[name])) for name in sorted(shared)]
+        return shared
 
     @property
     def expected_triggers(self) -> Mapping[str, str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from calib_pipeline.ledger import custody, ladder_entries, openings, reservations
 from calib_pipeline.ledger.anchors import Anchor
+from calib_pipeline.ledger.constructs import Construct, registered_construct
 from calib_pipeline.ledger.events import Event
 from calib_pipeline.ledger.ladder_entries import EvidenceEntry, Publication
 from calib_pipeline.ledger.openings import Opening, OpeningOutcome
@@ -117,7 +118,7 @@ class Ledger:
         """The other sets that hold some of a set's items, by id or by content, and the ids of these items."""
         with self._database.reading() as journal:
             journal.require(holdout_id)
-            return {overlap.history.holdout_id: overlap.items for overlap in journal.overlaps(holdout_id)}
+            return {name: frozenset(items) for name, items in sorted(journal.sharing(holdout_id).items())}
 
     def spent_items(self, dimension: str, registrations: Iterable[Registration]) -> SpentItems:
         """Items that a new set of this dimension may not hold if all these studies are to be measured on it.
@@ -138,13 +139,31 @@ class Ledger:
         with self._database.reading() as journal:
             return reservations.spent_in(journal, holdout_id, registration)
 
-    def state(
-        self, holdout_id: str, *, study: str, config_digest: str, plan_digest: str, role: Role = "holdout"
-    ) -> SetState:
-        """What the set is for a configuration with its plan, and why."""
+    def same_constructs(self, registrations: Iterable[Registration]) -> list[str]:
+        """Why dimensions that studies declare to be other constructs are the same one, each a sentence: one rubric."""
         with self._database.reading() as journal:
-            subject = Subject(study, config_digest, plan_digest, role)
-            return state_of(journal.history(holdout_id), subject, journal.overlaps(holdout_id))
+            return reservations.same_constructs(journal, registrations)
+
+    def state(
+        self,
+        holdout_id: str,
+        *,
+        study: str,
+        config_digest: str,
+        plan_digest: str,
+        role: Role = "holdout",
+        construct: Construct | None = None,
+    ) -> SetState:
+        """What the set is for a configuration with its plan, and why.
+
+        ``construct`` is what they measure; by default what they were registered with on the set.
+        """
+        with self._database.reading() as journal:
+            history = journal.history(holdout_id)
+            if construct is None:
+                construct = registered_construct(history.of_kind("registered"), config_digest, plan_digest)
+            subject = Subject(study, config_digest, plan_digest, role, construct)
+            return state_of(history, subject, journal.overlaps(holdout_id))
 
     def uses(self, holdout_id: str, opening: str | None) -> Uses | None:
         """What the set had been used for before the opening with a hash; None where the set has no such opening."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
+from calib_pipeline.ledger.constructs import NOT_SAID, registered_construct
 from calib_pipeline.ledger.errors import LedgerError
 from calib_pipeline.ledger.events import Event
 from calib_pipeline.ledger.reservations import register
@@ -64,7 +65,8 @@ class OpeningOutcome:
     configurations
         Configurations that were registered for a status when the set was first opened.
     attempts
-        Measurements on other generations of the same dimension and population, before this one.
+        Measurements before this one on other sets: those of the same dimension or study on the population, and those
+        that hold some of the same items, whatever their dimension and population.
     """
 
     kind: Literal["opened", "repeat", "refused"]
@@ -91,17 +93,14 @@ def open_set(
         check_text(field, getattr(opening, field))
     check_choice("role", opening.role, get_args(Role))
     check_choice("purpose", opening.purpose, get_args(Purpose))
-    history = journal.history(holdout_id)
-    subject = Subject(opening.study, opening.config_digest, opening.plan_digest, opening.role)
-    state = state_of(history, subject, journal.overlaps(holdout_id))
+    history, frozen = journal.history(holdout_id), list(registrations)
+    state = state_of(history, _subject(history, opening, frozen), journal.overlaps(holdout_id))
 
     if opening.purpose == "diagnostic":
         standing = next((event for event in history.of_kind("opened") if _is_repeat(event, opening)), None)
         if standing is not None:
             return _outcome(journal, "repeat", state, standing)
-        return _outcome(
-            journal, "opened", state, _write(journal, history, opening, registrations, run_id=run_id, actor=actor)
-        )
+        return _outcome(journal, "opened", state, _write(journal, history, opening, frozen, run_id=run_id, actor=actor))
 
     if state.state in ("fitted", "reused"):
         return _refused(journal, history, opening.study, state)
@@ -120,10 +119,19 @@ def open_set(
     past = allowance_of(history, opening.config_digest, opening.limits).why_not
     if past is not None:
         return _refused(journal, history, opening.study, SetState(state.state, f"past what its policy allows: {past}"))
-    frozen = list(registrations)
     _check_scores(history, opening, frozen)
     event = _write(journal, history, opening, frozen, run_id=run_id, actor=actor)
     return _outcome(journal, "opened", SetState("measured", f"{state.why}; opened now as {event.cited}"), event)
+
+
+def _subject(history: History, opening: Opening, frozen: Iterable[Registration]) -> Subject:
+    """Who opens, with the construct that it was registered with, or is registered with now."""
+    config_digest, plan_digest = opening.config_digest, opening.plan_digest
+    construct = registered_construct(history.of_kind("registered"), config_digest, plan_digest)
+    for registration in frozen if construct is NOT_SAID else ():
+        if (registration.config_digest, registration.plan_digest) == (config_digest, plan_digest):
+            construct = registration.construct
+    return Subject(opening.study, config_digest, plan_digest, opening.role, construct)
 
 
 def _write(
@@ -158,7 +166,7 @@ def _write(
 def _check_still_unopened(journal: Journal, holdout_id: str, opening: Opening) -> None:
     """The studies that were registered just now may contradict the one that opens."""
     history = journal.history(holdout_id)
-    subject = Subject(opening.study, opening.config_digest, opening.plan_digest, opening.role)
+    subject = _subject(history, opening, ())
     if not is_in_force(history, subject):
         raise LedgerError(
             f"study {opening.study} cannot open set {holdout_id}: its configuration and plan are not among those "
@@ -206,9 +214,10 @@ def _refused(journal: Journal, history: History, study: str, state: SetState) ->
 
 
 def _attempts(journal: Journal, holdout_id: str, study: str | None, before: int) -> int:
-    """Measurements on the other sets of the population, of the dimension or by the study: renaming resets neither."""
+    """Measurements on the other sets of the population, of the dimension or by the study: renaming resets neither. On
+    sets that share an item with this one all count, since whoever chose after them chose among more."""
     headers = {header.holdout_id: header for header in journal.headers()}
-    own = headers[holdout_id]
+    own, sharing = headers[holdout_id], journal.sharing(holdout_id)
     others = {
         header.holdout_id: header.dimension
         for header in headers.values()
@@ -216,8 +225,10 @@ def _attempts(journal: Journal, holdout_id: str, study: str | None, before: int)
         and (header.population == own.population or header.population_digest == own.population_digest)
     }
     return sum(
-        event.holdout_id in others
-        and (others[event.holdout_id] == own.dimension or event.study == study)
+        (
+            event.holdout_id in sharing
+            or (event.holdout_id in others and (others[event.holdout_id] == own.dimension or event.study == study))
+        )
         and event.details.get("purpose") == "measurement"
         and event.seq < before
         for event in journal.events(kinds=("opened",))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
+from calib_pipeline.ledger.constructs import why_same
 from calib_pipeline.ledger.errors import LedgerError
 from calib_pipeline.ledger.events import Event
 from calib_pipeline.ledger.sets import Registration, Role, SetDraw, SetHeader, SpentItems, digest_items
@@ -90,6 +91,7 @@ def register(
             scores_digest=registration.scores_digest,
             for_status=bool(registration.for_status),
             role=registration.role,
+            **_construct_details(registration),
         )
         standing = newest.get(registration.study)
         if standing is not None and _says_the_same(standing, registration):
@@ -149,8 +151,33 @@ def spent_in(journal: Journal, holdout_id: str, registration: Registration) -> t
     return tuple(sorted(spent))
 
 
+def same_constructs(journal: Journal, registrations: Iterable[Registration]) -> list[str]:
+    """What a declared other construct has against it, whatever set it would be measured on: a sentence each."""
+    registered: dict[str, list[Event]] = {}
+    for header in journal.headers():
+        known = [event for event in journal.history(header.holdout_id).of_kind("registered") if _has_rubric(event)]
+        registered.setdefault(header.dimension, []).extend(known)
+    found = []
+    for registration in registrations:
+        for other in registration.construct.others:
+            same = why_same(registration.construct, other, registered.get(other, ()))
+            if same is not None:
+                found.append(f"study {registration.study} declares {other} another construct, but {same}")
+    return found
+
+
+def _has_rubric(event: Event) -> bool:
+    return "rubric_digest" in event.details
+
+
 def _subject(registration: Registration) -> Subject:
-    return Subject(registration.study, registration.config_digest, registration.plan_digest, registration.role)
+    return Subject(
+        registration.study,
+        registration.config_digest,
+        registration.plan_digest,
+        registration.role,
+        registration.construct,
+    )
 
 
 def _subjects(registrations: Iterable[Registration]) -> list[Subject]:
@@ -208,6 +235,13 @@ def _says_the_same(event: Event, registration: Registration) -> bool:
         event.details.get(field) == getattr(registration, field)
         for field in ("plan_digest", "scores_digest", "for_status", "role")
     )
+
+
+def _construct_details(registration: Registration) -> dict[str, Any]:
+    """What another dimension's study is compared with later, and what this one says of others."""
+    construct = registration.construct
+    known = {} if construct.rubric_digest is None else {"rubric_digest": construct.rubric_digest}
+    return known | ({"other_constructs": dict(construct.others)} if construct.others else {})
 
 
 def _joined(details: Mapping[str, Any], **fields: object) -> dict[str, Any]:

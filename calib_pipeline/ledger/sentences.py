@@ -12,6 +12,7 @@ READ_FOR = {
     "agreement": "to see whether enough is labeled to open the set",
     "threshold": "to hold the expected cost against the budget",
     "record": "to store the rows beside the record",
+    "construct": "to compare them with the labels of another construct",
     "verification": "to compute a record again",
 }
 
@@ -57,10 +58,14 @@ def _reserved(event: Event) -> str:
     details = event.details
     left_out = f", {details['excluded']} spent items left out" if details.get("excluded") else ""
     again = ", to measure again" if details.get("recheck") else ""
+    shared = "".join(
+        f", {count} of them spent for {dimension}"
+        for dimension, count in sorted((details.get("from_other_constructs") or {}).items())
+    )
     return (
         f"generation {details.get('generation')} for {details.get('dimension')}: {details.get('size')} items of "
         f"{details.get('population')} (version {_short(details.get('population_digest'))}), drawn with seed "
-        f"{details.get('seed')}{left_out}{again}"
+        f"{details.get('seed')}{left_out}{shared}{again}"
     )
 
 
@@ -70,6 +75,8 @@ def _registered(event: Event) -> str:
     outputs = f", its outputs {_short(scores)}" if scores else ", without outputs yet"
     said = f"{event.study} is frozen: configuration {_short(event.config_digest)}{outputs}, plan "
     said += _short(details.get("plan_digest"))
+    for dimension, reason in sorted((details.get("other_constructs") or {}).items()):
+        said += f"; it declares {dimension} another construct: {reason}"
     if details.get("role") == "fitted":
         return f"{said}; it declares that the set shaped it"
     return said if details.get("for_status") else f"{said}; it can earn no status"

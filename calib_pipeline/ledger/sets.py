@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from calib_pipeline.digests import digest_json
+from calib_pipeline.ledger.constructs import NOT_SAID, Construct
 
 Role = Literal["holdout", "fitted"]
 
@@ -27,6 +28,8 @@ class Registration:
         Whether the study can earn a status; those that can are what the gates' level is divided by.
     role
         ``holdout``, or ``fitted`` where the study declares that the set shaped its scorer.
+    construct
+        What it measures: its rubric, and the dimensions that it declares to be other constructs.
     details
         Anything more to remember, as JSON.
     """
@@ -37,6 +40,7 @@ class Registration:
     scores_digest: str | None = None
     for_status: bool = True
     role: Role = "holdout"
+    construct: Construct = NOT_SAID
     details: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -7,9 +7,10 @@ Every rule asks whether something was frozen before something was seen, so that 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from calib_pipeline.ledger.constructs import NOT_SAID, Construct, why_same
 from calib_pipeline.ledger.events import Event
 from calib_pipeline.ledger.sets import Role
 
@@ -18,12 +19,16 @@ State = Literal["fitted", "measured", "unopened", "reused"]
 
 @dataclass(frozen=True)
 class Subject:
-    """Whom a state is asked for: a configuration with its plan. Its study matters to what is ``fitted`` alone."""
+    """Whom a state is asked for: a configuration with its plan. Its study matters to what is ``fitted`` alone.
+
+    ``construct`` is what it measures, which decides whether items that another dimension has spent are spent for it.
+    """
 
     study: str
     config_digest: str
     plan_digest: str
     role: Role = "holdout"
+    construct: Construct = NOT_SAID
 
 
 @dataclass(frozen=True)
@@ -101,7 +106,8 @@ def state_of(history: History, subject: Subject, overlaps: Sequence[Overlap] = (
     measured = measurement_by(history, subject.config_digest)
     if measured is not None:
         if measured.details.get("plan_digest") == subject.plan_digest:
-            return SetState("measured", f"measured for this configuration and plan as {measured.cited}")
+            why = f"measured for this configuration and plan as {measured.cited}"
+            return SetState("measured", why + _other_constructs(history, subject, overlaps))
         return SetState("reused", f"this configuration was measured under another plan as {measured.cited}")
 
     spent = why_spent(history, subject)
@@ -111,7 +117,7 @@ def state_of(history: History, subject: Subject, overlaps: Sequence[Overlap] = (
         spent = why_spent(overlap.history, subject, history.of_kind("registered"), own_dimension=history.dimension)
         if spent is not None:
             return SetState("reused", f"{overlap.named}, and that set was {spent}")
-    return SetState("unopened", _why_unopened(history, subject))
+    return SetState("unopened", _why_unopened(history, subject) + _other_constructs(history, subject, overlaps))
 
 
 def why_fitted(history: History, subject: Subject) -> str | None:
@@ -138,15 +144,21 @@ def why_spent(
 ) -> str | None:
     """Why the items of a set no longer serve a measurement of this subject, or None while they do.
 
-    A measurement that this very configuration made under this plan is no reason: it can be repeated.
-    The parameters are those of `why_late`.
+    A measurement that this very configuration made under this plan is no reason: it can be repeated. What was seen for
+    another dimension is none either where the subject declares that one another construct, and its rubric is another;
+    what was exported or retired stays so. The parameters are those of `why_late`.
     """
     measured = measurement_by(history, subject.config_digest)
-    if measured is None:
-        return why_withdrawn(history) or why_late(history, subject, elsewhere, own_dimension=own_dimension)
-    if measured.details.get("plan_digest") == subject.plan_digest:
-        return None
-    return f"measured by this configuration under another plan as {measured.cited}"
+    if measured is not None:
+        if measured.details.get("plan_digest") == subject.plan_digest:
+            return None
+        return f"measured by this configuration under another plan as {measured.cited}"
+    withdrawn = why_withdrawn(history)
+    late = withdrawn or why_late(history, subject, elsewhere, own_dimension=own_dimension)
+    if withdrawn is not None or late is None or own_dimension in (None, history.dimension):
+        return late
+    same = why_same(subject.construct, history.dimension, history.of_kind("registered"))
+    return None if same is None else f"{late}; {same}"
 
 
 def why_withdrawn(history: History) -> str | None:
@@ -223,6 +235,18 @@ def _why_unopened(history: History, subject: Subject) -> str:
         if event.config_digest == subject.config_digest and event.details.get("plan_digest") == subject.plan_digest
     )
     return f"registered as {frozen.cited}, before the first opening as {opened.cited}"
+
+
+def _other_constructs(history: History, subject: Subject, overlaps: Sequence[Overlap]) -> str:
+    """Which items are unspent for the reason alone that the subject measures another construct."""
+    said, frozen = "", history.of_kind("registered")
+    silent = replace(subject, construct=NOT_SAID)
+    for overlap in overlaps:
+        dimension = overlap.history.dimension
+        reason = subject.construct.others.get(dimension)
+        if reason and why_spent(overlap.history, silent, frozen, own_dimension=history.dimension) is not None:
+            said += f"; {overlap.named}, spent for {dimension}, which is declared another construct: {reason}"
+    return said
 
 
 def _late_among(

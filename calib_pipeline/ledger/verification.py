@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from calib_pipeline.ledger.chain import row_hash
+from calib_pipeline.ledger.constructs import registered_construct
 from calib_pipeline.ledger.events import EVENT_KINDS, GENESIS
 from calib_pipeline.ledger.sets import ReservedItem, digest_items
 from calib_pipeline.ledger.states import Overlap, Subject, state_of
@@ -95,9 +96,12 @@ def _rule_problems(journal: Journal) -> list[str]:
         if event.details.get("purpose") != "measurement":
             continue
         holdout_id = str(event.holdout_id)
-        subject = Subject(str(event.study), str(event.config_digest), str(event.details.get("plan_digest")))
+        config_digest, plan_digest = str(event.config_digest), str(event.details.get("plan_digest"))
+        history = journal.history(holdout_id).until(event.seq)
+        construct = registered_construct(history.of_kind("registered"), config_digest, plan_digest)
+        subject = Subject(str(event.study), config_digest, plan_digest, construct=construct)
         overlaps = [Overlap(it.history.until(event.seq), it.items) for it in journal.overlaps(holdout_id)]
-        state = state_of(journal.history(holdout_id).until(event.seq), subject, overlaps)
+        state = state_of(history, subject, overlaps)
         if state.state != "unopened":
             problems.append(
                 f"event {event.seq} (opened) claims a measurement of set {holdout_id} that was "

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from calib_pipeline.digests import digest_json
+from calib_pipeline.evidence.annotations import told_elsewhere
 from calib_pipeline.evidence.evidence import EVIDENCE_COLUMNS, fact, figure
 from calib_pipeline.evidence.scorer_agreement import LABELED, LEAVES_OUT
 from calib_pipeline.records.claims import diagnostic_claim, headline_words, measured_claim
@@ -135,6 +136,7 @@ def build_record(
             "configurations_registered": figure(agreement, "configurations_registered"),
             "earlier_attempts": figure(agreement, "earlier_attempts"),
             "ledger_head": fact(agreement, "ledger_head"),
+            **_other_constructs(reservation, labels),
             **({} if uses is None else {"uses_before": asdict(uses)}),
             **({} if sealing is None else {"sealed": sealing.sealed, "sealing_key": sealing.key_id}),
         },
@@ -204,6 +206,18 @@ def build_record(
         },
         "evidence": shown,
     }
+
+
+def _other_constructs(reservation: pd.DataFrame, labels: pd.DataFrame) -> dict[str, Any]:
+    """What is declared of other constructs: why, how many items they had spent, and how far the labels are theirs."""
+    declared = reservation[reservation["name"] == "from_other_construct"]
+    if declared.empty:
+        return {}
+    constructs = [
+        {"dimension": one["scope"], "because": one["text"], "items_spent_for_it": int(one["value"])}
+        for one in declared.to_dict("records")
+    ]
+    return {"other_constructs": constructs, "labels_elsewhere": told_elsewhere(labels)}
 
 
 def _declared_on(population: str, study: Study) -> dict[str, Any]:

@@ -8,14 +8,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from calib_pipeline.chain import Chain, Declared, Given
+from calib_pipeline.construct_labels import provenance_on, sets_of_other_constructs
 from calib_pipeline.digests import digest_frame
 from calib_pipeline.errors import InputError
-from calib_pipeline.evidence.annotations import label_provenance
 from calib_pipeline.evidence.evidence import Evidence
 from calib_pipeline.evidence.holdout_reservation import HoldoutFacts
 from calib_pipeline.evidence.scorer_agreement import Opening
 from calib_pipeline.evidence_store import DamagedEvidence, EvidenceStore
-from calib_pipeline.holdout_sets import EXCLUDED, STRATA, drawn_of, limits_of, reserved_since
+from calib_pipeline.holdout_sets import (
+    EXCLUDED,
+    FROM_OTHER_CONSTRUCTS,
+    LEFT_OUT_FOR,
+    STRATA,
+    drawn_of,
+    limits_of,
+)
 from calib_pipeline.label_custody import NAME_THE_KEY
 from calib_pipeline.ledger import Ledger, LedgerError
 from calib_pipeline.records.archive import RecordArchive, parsed_record, software_versions
@@ -91,9 +98,11 @@ def _opened_store(project: Project, record: dict[str, Any]) -> EvidenceStore:
             )
         with Ledger.open(project.ledger) as ledger:
             if not ledger.verify():
-                ledger.record_read(held, record["study"], record["scorer"]["digest"], "verification")
+                sharing = sets_of_other_constructs(ledger, declared_study(record), ledger.reserved_set(held))
+                for holdout_id in (held, *(other.holdout_id for other in sharing)):
+                    ledger.record_read(holdout_id, record["study"], record["scorer"]["digest"], "verification")
                 return EvidenceStore(project.store, key)
-    except (DamagedEvidence, LedgerError, KeyError, TypeError):
+    except (DamagedEvidence, LedgerError, KeyError, TypeError, ValueError):
         pass
     return store
 
@@ -218,8 +227,10 @@ def _given(ledger: Ledger, store: EvidenceStore, record: dict[str, Any], study: 
         allowance=ledger.allowance(held.holdout_id, record["scorer"]["digest"], limits_of(study), head),
         uses=ledger.uses(held.holdout_id, head),
         sealing=ledger.sealing(held.holdout_id, head),
+        from_other_constructs=held.details.get(FROM_OTHER_CONSTRUCTS, {}),
+        left_out_for=held.details.get(LEFT_OUT_FOR, {}),
     )
-    provenance = label_provenance(study, labels.frame, reserved_since(ledger, held))
+    provenance = provenance_on(ledger, store, study, held, record["scorer"]["digest"], labels.frame)
     panel = {
         scorer.id: read_scores(store.get_input(inputs["scores"]), study, reserved, known, scorer)
         for scorer in study.panel

@@ -57,5 +57,16 @@ ANNOTATIONS = Gate(
             "declare holdout.prior_access (who could see the labels, and why the scorer's makers did not use them), "
             "or holdout.role: fitted",
         ),
+        Condition(
+            "labels_of_their_own",
+            "holdout",
+            "labels_as_elsewhere",
+            says("no"),
+            "the labels are not known to differ from those of the set {scope}, whose dimension is declared another "
+            "construct: {note}",
+            "label the items by the rubric of this dimension; or take the other one out of holdout.other_constructs, "
+            "so that other items are drawn",
+            required=False,
+        ),
     ),
 )

@@ -89,6 +89,16 @@ HOLDOUT_RESERVATION = Gate(
             "declare the others as a population of their own",
         ),
         Condition(
+            "no_item_left_out_for_another_dimension",
+            "holdout",
+            "spent_for_another_dimension",
+            is_none,
+            "{value:.0f} items were left out that only the dimension {scope} has spent",
+            "say under holdout.other_constructs why the construct of {scope} differs; where it does not, add items to "
+            "the population, or lower holdout.size",
+            required=False,
+        ),
+        Condition(
             "requested_size_reached",
             "holdout",
             "reserved_items",

@@ -62,6 +62,15 @@ def _not_blank(value: str) -> str:
     return value
 
 
+FEWEST_WORDS = 5
+
+
+def _is_sentence(value: str) -> str:
+    if len(set(value.casefold().split())) < FEWEST_WORDS:
+        raise Refusal(f"{value!r} is no reason", expected=f"a sentence of at least {FEWEST_WORDS} different words")
+    return value
+
+
 def _is_address(value: str) -> str:
     for at, character in enumerate(value, start=1):
         if unicodedata.category(character) in ("Cc", "Cs"):
@@ -105,6 +114,9 @@ Text = Annotated[str, BeforeValidator(_as_text), AfterValidator(_not_blank), _AS
 
 Reason = Annotated[str, AfterValidator(_not_blank)]
 """A sentence for people."""
+
+Sentence = Annotated[Reason, AfterValidator(_is_sentence)]
+"""A reason that must be given at some length."""
 
 Address = Annotated[str, AfterValidator(_not_blank), AfterValidator(_is_address)]
 """A path or URL."""

@@ -19,7 +19,7 @@ _PLAN_SECTIONS = (
     "reference",
     "scale",
 )
-_IN_THE_PLAN_WHERE_DECLARED = {"holdout": ("max_measurements", "max_age_days")}
+_IN_THE_PLAN_WHERE_DECLARED = {"holdout": ("max_measurements", "max_age_days", "other_constructs")}
 """Keys without which a plan is what it was before they could be declared."""
 
 
@@ -66,7 +66,7 @@ def configuration_digest(
 def plan_parts(study: Study) -> dict[str, Any]:
     """Every other declaration that can change a figure or a verdict, by section, defaults filled in.
 
-    A limit that is not declared is no part of the plan.
+    A limit that is not declared is no part of the plan, and neither is another construct.
     """
     parts: dict[str, Any] = {
         section: getattr(study, section).model_dump(mode="json", by_alias=True) for section in _PLAN_SECTIONS

@@ -17,7 +17,7 @@ from calib_pipeline.studies.study import Study
 from calib_pipeline.studies.study_files import TEXT_KEYS, as_faults, declared_text, study_of
 
 PROJECT_FILE = "calib.yaml"
-_SHARED_BY_SET = ("size", "seed", "min_per_stratum", "max_measurements", "max_age_days")
+_SHARED_BY_SET = ("size", "seed", "min_per_stratum", "max_measurements", "max_age_days", "other_constructs")
 
 
 class Population(Section):

@@ -15,6 +15,7 @@ from calib_pipeline.studies.declared import (
     Reason,
     Refusal,
     Section,
+    Sentence,
     Settings,
     Share,
     Text,
@@ -152,6 +153,12 @@ class Holdout(Section):
         default=None,
         description="For labels older than the reservation: who could see them, and why the scorer's makers did not.",
         examples=["the labels are public since 2014; the scorer was written before"],
+    )
+    other_constructs: dict[Name, Sentence] | None = Field(
+        default=None,
+        min_length=1,
+        description="Dimensions of which spent items may serve this one, each with why its construct differs.",
+        examples=[{"politeness": "a polite answer can be wrong: raters of tone never saw the source"}],
     )
 
 

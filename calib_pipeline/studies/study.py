@@ -158,6 +158,12 @@ class Study(Section):
             self.scale.accepted(self.decision.accept)
         except Refusal as refusal:
             raise Refusal(refusal.what, key=("decision", "accept"), expected=refusal.expected) from None
+        if self.dimension in (self.holdout.other_constructs or {}):
+            raise Refusal(
+                f"{self.dimension!r} is this study's own dimension",
+                key=("holdout", "other_constructs", self.dimension),
+                expected="another dimension, whose construct differs",
+            )
         self._set_is_large_enough()
         _transform_fits(self.scorer.transform, self.scale, ("scorer", "transform"))
         seen = {self.scorer.id}

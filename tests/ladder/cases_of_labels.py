@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
@@ -11,7 +12,8 @@ import pandas as pd
 import pytest
 from climbs import Folder, reserved
 from gate_case import Case, declare, evidence_with
-from made_up_project import World, world_of
+from made_up_project import POPULATION, World, world_of
+from other_constructs import another_construct, spent_for_tone
 
 from calib_pipeline.holdout_sets import HoldoutSets
 from calib_pipeline.ledger import uses
@@ -25,6 +27,11 @@ def _one_tiny_stratum() -> World:
     world.study["holdout"] |= {"size": 100, "min_per_stratum": 25}
     world.study["agreement"]["min_pairs"] = 90
     return world
+
+
+def _measure_the_tone(folder: Folder) -> None:
+    folder.climb("tone")
+    assert "opened" in {event.event for event in folder.events()}
 
 
 def _keep_the_set_of_now(patch: pytest.MonkeyPatch) -> None:
@@ -128,6 +135,12 @@ RESERVATION = {
         start=_one_tiny_stratum,
         climbed=True,
     ),
+    "no_item_left_out_for_another_dimension": Case(
+        "150 items were left out that only the dimension tone has spent",
+        start=spent_for_tone,
+        before=_measure_the_tone,
+        also=("requested_size_reached",),
+    ),
     "requested_size_reached": Case(
         "420 items could be reserved; 500 were asked for", declare("holdout", "size", to=500)
     ),
@@ -156,6 +169,14 @@ def _flag_one_label(column: str) -> Callable[[World], None]:
     return change
 
 
+def _labeled_for_tone_alone() -> World:
+    """One sheet of labels for two constructs, which are declared to differ."""
+    world = spent_for_tone()
+    another_construct(world)
+    world.labels = pd.read_csv(io.StringIO(world.beside[f"data/{POPULATION}/tone.csv"]))
+    return world
+
+
 ANNOTATIONS = {
     "coverage": Case(
         "83.33 % of the 150 reserved items have a usable label; 90 % are needed", _leave_every_fifth_item_unlabeled
@@ -175,6 +196,11 @@ ANNOTATIONS = {
     "held_out_before_we_knew": Case(
         "the labels are undated or older than the reservation, and nothing says who could see them: 450 are older",
         declare("holdout", "prior_access", to=None),
+    ),
+    "labels_of_their_own": Case(
+        "150 of 150 shared items have the values that they have for tone",
+        start=_labeled_for_tone_alone,
+        before=_measure_the_tone,
     ),
 }
 

@@ -88,7 +88,8 @@ def study_of(kind: str = "binary") -> dict[str, Any]:
 class World:
     """Tables and declarations, to be changed freely before they are written.
 
-    ``truth`` is the code (or number) of every item, in the order of ``items``; no table holds it.
+    ``truth`` is the code (or number) of every item, in the order of ``items``; no table holds it. ``beside`` are
+    further files of the project, by path.
     """
 
     kind: str
@@ -99,6 +100,7 @@ class World:
     study: dict[str, Any]
     others: list[dict[str, Any]] = field(default_factory=list)
     rubric: str = "A ticket is resolved when the customer need not write again.\n"
+    beside: dict[str, str] = field(default_factory=dict)
 
     def label_only(self, items: Collection[str]) -> None:
         """Leave only the label rows of some items on the sheet."""
@@ -112,6 +114,8 @@ class World:
         manifest = {"items": f"data/{POPULATION}/items.csv"}
         (root / "calib.yaml").write_text(yaml.safe_dump({"populations": {POPULATION: manifest}}), encoding="utf-8")
         (root / "rubrics" / "resolved.md").write_text(self.rubric, encoding="utf-8")
+        for name, text in self.beside.items():
+            (root / name).write_text(text, encoding="utf-8")
         for study in (self.study, *self.others):
             text = yaml.safe_dump(study, sort_keys=False, allow_unicode=True)
             (root / "studies" / f"{study['study']}.yaml").write_text(text, encoding="utf-8")

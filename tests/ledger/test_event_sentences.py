@@ -48,6 +48,18 @@ SAID: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+SAID_OF_OTHER_CONSTRUCTS = {
+    "reserved": ({"from_other_constructs": {"tone": 9}}, ", 9 of them spent for tone"),
+    "registered": ({"other_constructs": {"tone": "why"}}, "; it declares tone another construct: why"),
+}
+
+
+@pytest.mark.parametrize("kind", SAID_OF_OTHER_CONSTRUCTS)
+def test_other_constructs_are_told(kind: str) -> None:
+    details, said = SAID_OF_OTHER_CONSTRUCTS[kind]
+    assert said in sentence_of(event(kind, SAID[kind][0] | details))
+
+
 def event(kind: str, details: dict[str, Any], **fields: Any) -> Event:
     named = {"study": "s", "config_digest": D["dd"]} | fields
     return Event(1, "set", kind, named["study"], named["config_digest"], None, "a", "2026-01-01", details, "", "")

@@ -198,6 +198,14 @@ class TestHowManyAttempts:
         story.reserve("s2", [B], items=["j1"], population="june", population_digest="digest of may")
         assert story.open("s2", study="b", config="b1", plan="q1").attempts == 1
 
+    @pytest.mark.parametrize("population", ["pop", "other"])
+    def test_on_shared_items_every_dimension_and_population_counts(self, story: Story, population: str) -> None:
+        story.reserve("s1", [A])
+        story.reserve("s2", [B], items=["i1", "j1"], dimension="tone", population=population)
+        story.open("s1")
+        assert story.open("s2", study="b", config="b1", plan="q1").attempts == 1
+        assert story.open("s1").attempts == 0
+
     def test_other_dimensions_and_populations_do_not_count(self, story: Story) -> None:
         story.reserve("s1", [A])
         story.open("s1")

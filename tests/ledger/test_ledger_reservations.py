@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from ledger_story import A, B, Story
 
-from calib_pipeline.ledger import LedgerError, Registration, ReservedItem, SetDraw
+from calib_pipeline.ledger import Construct, LedgerError, Registration, ReservedItem, SetDraw
 
 A2 = replace(A, config_digest="a2")
 
@@ -178,7 +178,7 @@ class TestRenaming:
         story.open()
         story.reserve("grown", [A], items=["i1", "j1"], population="grown")
         outcome = story.open("grown")
-        assert (outcome.kind, outcome.attempts) == ("opened", 0)
+        assert (outcome.kind, outcome.attempts) == ("opened", 1)
 
     @pytest.mark.parametrize("dimension", ["faithful", "tone"])
     def test_sets_reserved_side_by_side_spend_each_other_for_what_came_later(
@@ -226,6 +226,89 @@ class TestRenaming:
         story.ledger.mark_fitted("s", studies=["a"], reason="tuned")
         assert story.state("twin").state == "fitted"
         assert "1 of its items is also in set s" in story.state("twin").why
+
+
+WHY = {"faithful": "raters of the tone never saw the source"}
+TONE = replace(B, construct=Construct("rubric of tone", WHY))
+FAITHFUL = replace(A, construct=Construct("rubric of faithful"))
+
+
+class TestAnotherConstruct:
+    """A declared reason, and another rubric, make another dimension's openings no reason."""
+
+    def spent(self, story: Story, *who: Registration) -> set[str]:
+        return set(story.ledger.spent_items("tone", who).ids)
+
+    def test_its_items_are_drawn_and_measured(self, story: Story) -> None:
+        story.reserve("s", [FAITHFUL])
+        story.open("s")
+        assert self.spent(story, TONE) == set()
+        story.reserve("t", [TONE], dimension="tone")
+        state = story.state("t", "b", "b1", "q1")
+        assert state.state == "unopened"
+        assert state.why.endswith("spent for faithful, which is declared another construct: " + WHY["faithful"])
+        outcome = story.open("t", "b", "b1", "q1")
+        assert (outcome.kind, outcome.attempts) == ("opened", 1)
+        assert story.ledger.verify() == []
+
+    @pytest.mark.parametrize(
+        ("said", "why"),
+        [
+            (Construct("rubric of tone"), "does not say why faithful is another construct"),
+            (Construct("rubric of tone", {"helpful": "helpful is not faithful"}), "does not say why faithful is"),
+            (Construct("rubric of faithful", WHY), "the rubric is that of faithful, as study a registered it in event"),
+            (Construct(None, WHY), "the ledger does not know the rubric of faithful"),
+        ],
+    )
+    def test_nothing_less_will_do(self, story: Story, said: Construct, why: str) -> None:
+        story.reserve("s", [FAITHFUL])
+        story.open("s")
+        who = replace(TONE, construct=said)
+        assert self.spent(story, who) == {"i1", "i2", "i3"}
+        with pytest.raises(LedgerError, match=why):
+            story.reserve("t", [who], dimension="tone")
+        assert story.count("reserved") == 1
+
+    def test_a_rubric_of_an_older_ledger_cannot_be_told_from_any(self, story: Story) -> None:
+        story.reserve("s", [A])
+        story.open("s")
+        assert self.spent(story, TONE) == {"i1", "i2", "i3"}
+
+    def test_a_third_dimension_that_opened_them_must_be_named_too(self, story: Story) -> None:
+        helpful = Registration("h", "h1", "r1", construct=Construct("rubric of helpful"))
+        story.reserve("s", [FAITHFUL])
+        story.reserve("h", [helpful], items=["i3"], dimension="helpful")
+        story.open("s")
+        story.open("h", "h", "h1", "r1", registrations=[helpful])
+        assert self.spent(story, TONE) == {"i3"}
+
+    def test_its_own_openings_exports_and_fitting_stay_what_they_are(self, story: Story) -> None:
+        for name in ("own", "e", "r", "f"):
+            dimension = "tone" if name == "own" else "faithful"
+            story.reserve(name, [FAITHFUL], items=[f"{name}1"], dimension=dimension, population=name)
+        story.open("own")
+        story.ledger.record_export("e", "maria")
+        story.ledger.retire("r", "old")
+        story.ledger.mark_fitted("f", everyone=True, reason="tutorial")
+        assert self.spent(story, TONE) == {"own1", "e1", "r1", "f1"}
+
+    def test_an_opening_needs_the_reason_that_was_registered(self, story: Story) -> None:
+        story.reserve("t", [replace(TONE, config_digest="b0")], dimension="tone")
+        story.reserve("s", [FAITHFUL])
+        story.open("s")
+        silent = replace(TONE, construct=Construct("rubric of tone"))
+        story.ledger.register("t", [silent])
+        assert story.open("t", "b", "b1", "q1").kind == "refused"
+        said = replace(TONE, plan_digest="q2")
+        story.ledger.register("t", [said])
+        assert story.open("t", "b", "b1", "q2", registrations=[said]).kind == "opened"
+        assert story.ledger.verify() == []
+
+    def test_the_rubrics_are_compared_over_all_sets_of_the_other_dimension(self, story: Story) -> None:
+        story.reserve("s", [FAITHFUL], items=["k1"])
+        [said] = story.ledger.same_constructs([replace(TONE, construct=Construct("rubric of faithful", WHY))])
+        assert said.startswith("study b declares faithful another construct, but the rubric is that of faithful")
+        assert story.ledger.same_constructs([TONE]) == []
 
 
 class TestSpentInAStandingSet:

@@ -105,6 +105,17 @@ def test_a_limit_of_the_set_is_part_of_the_plan_where_it_is_declared_and_nowhere
     assert plan_digest(limited) != plan_digest(without)
 
 
+def test_another_construct_is_part_of_the_plan_where_it_is_declared_and_nowhere_else(
+    declaration: dict[str, Any],
+) -> None:
+    why = {"tone": "raters of the tone never saw the source"}
+    said = study(declaration, holdout={**declaration["holdout"], "other_constructs": why})
+    assert plan_parts(said)["holdout"]["other_constructs"] == why
+    assert "other_constructs" not in plan_parts(study(declaration))["holdout"]
+    assert plan_digest(said) != plan_digest(study(declaration))
+    assert configuration_digest(said, RUBRIC) == configuration_digest(study(declaration), RUBRIC)
+
+
 def test_numbers_written_as_4_and_4_0_are_one_plan(declaration: dict[str, Any]) -> None:
     cost = {
         **declaration["decision"],

@@ -212,3 +212,21 @@ def test_blinding_is_complete_when_all_three_were_hidden(declaration: dict[str, 
     for hidden, complete in ((["output", "confidence", "difficulty"], True), (["output"], False)):
         study = changed(declaration, annotation={"blind": {"to": hidden, "by": "the tool shows the pair only"}})
         assert study.annotation.blind is not None and study.annotation.blind.complete is complete
+
+
+@pytest.mark.parametrize(
+    ("others", "why"),
+    [
+        ({"tone": "it differs"}, "is no reason"),
+        ({"tone": "x x x x x x"}, "is no reason"),
+        ({"tone": " "}, "the text is empty"),
+        ({}, "at least 1 item"),
+        ({"../tone": "raters of the tone never saw the source"}, "cannot be used"),
+        ({"entailment": "raters of the tone never saw the source"}, "is this study's own dimension"),
+    ],
+)
+def test_another_construct_needs_another_name_and_a_reason(
+    declaration: dict[str, Any], others: dict[str, str], why: str
+) -> None:
+    declaration = {**declaration, "dimension": "entailment"}
+    assert why in said(declaration, holdout={**declaration["holdout"], "other_constructs": others})
