@@ -193,6 +193,7 @@ def test_a_set_that_nobody_read_is_drawn_again_where_another_size_is_asked_for(d
     assert [(one["generation"], one["size"]) for one in sets] == [(1, RESERVED), (2, 130)]
 
 
+@pytest.mark.slow
 def test_a_change_that_was_put_back_is_no_change(own_copy, calib, quick_dagster):
     path = own_copy / "studies" / f"{GOOD}.yaml"
     declared = path.read_text(encoding="utf-8")

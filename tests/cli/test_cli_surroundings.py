@@ -10,7 +10,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from small_project import GOOD, POPULATION
+from small_project import ALONE, GOOD, POPULATION
 
 from calib_pipeline import evidence_store
 from calib_pipeline.cli.refused_paths import WORDS, refused_path
@@ -116,7 +116,8 @@ def test_a_damaged_history_is_named_and_a_run_without_it_goes_on(declared, calib
     assert str(declared / ".calib" / "dagster") in said
     assert f"Move {history} away: Dagster makes a new history" in said
     history.rename(declared / "moved")
-    assert calib(*RUN, "--project", declared).code == 0
+    ended = calib("run", "--study", ALONE, "--project", declared)
+    assert ended.code == 3 and "stopped at ceiling" in ended.err
 
 
 SETTINGS = [

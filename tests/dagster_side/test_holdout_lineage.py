@@ -72,6 +72,7 @@ def test_a_second_run_observes_nothing_new(twice):
     assert twice.observed[1] == twice.observed[0]
 
 
+@pytest.mark.slow
 def test_a_set_that_was_spent_between_runs_is_observed_and_so_is_the_next(fresh):
     climb(fresh)
     with Ledger.open(fresh.project.ledger) as ledger:

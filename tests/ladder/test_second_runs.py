@@ -26,6 +26,7 @@ def reserved_now(folder: Folder, **cell: str) -> set[str]:
     return {item.item_id for item in folder.ladder.ledger.items(held)}
 
 
+@pytest.mark.slow
 def test_an_identical_second_run_changes_nothing(climbed: Folder) -> None:
     files, records, events = climbed.evidence_files(), climbed.records(), climbed.events()
     run = climbed.climb()
@@ -286,6 +287,7 @@ def test_spent_items_stay_spent_under_other_names(tmp_path: Path, instance: dg.D
     assert not contents & spent
 
 
+@pytest.mark.slow
 def test_relabeling_after_the_opening_is_refused_for_good(climbed: Folder, world: World) -> None:
     """A measurement is made once: other labels make it another one, and undoing them makes it a repeat again."""
     records = climbed.records()
@@ -344,6 +346,7 @@ def test_several_scorers_frozen_before_the_opening_are_measured_on_one_set(
     assert figure(folder.evidence("holdout_reservation", "latecomer"), "generation") == 2
 
 
+@pytest.mark.slow
 def test_a_scorer_that_was_tuned_on_a_table_of_items_is_measured_without_them(climbed: Folder, world: World) -> None:
     """What it was tuned on is part of the configuration, so that a table that is filled later names another one."""
     tuning = climbed.root / "data" / POPULATION / "tuning.csv"

@@ -95,6 +95,7 @@ def test_a_recheck_retires_it_and_draws_the_next_from_other_items(aging: Folder,
     assert (set_of(aging), len(ledger.sets())) == (SECOND, 2)
 
 
+@pytest.mark.slow
 def test_a_record_is_no_older_on_a_later_day(aging: Folder, later: Later) -> None:
     assert aging.climb().status == "ok"
     files, records, events = aging.evidence_files(), aging.records(), aging.events()
@@ -116,6 +117,7 @@ def test_a_set_that_grew_too_old_after_its_reservation_is_not_opened(aging: Fold
     assert "opened" not in {event.event for event in aging.events()}
 
 
+@pytest.mark.slow
 def test_a_set_that_was_measured_often_enough_goes_on_for_whoever_measured_it(shared: Folder) -> None:
     stopped = shared.climb()
     assert (stopped.asset, stopped.rung) == ("holdout_reservation", "holdout")

@@ -1,4 +1,8 @@
-"""A ledger for each test: in an SQLite file, and on a PostgreSQL server."""
+"""A ledger for each test: in an SQLite file, and on a PostgreSQL server.
+
+What holds on either database is tested on the server by the long tests; what the server has of its own, and a few
+stories on it, are in the quick suite.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ def sqlite_ledger(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path / 'ledger.db'}"
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def address(request: pytest.FixtureRequest) -> str:
     """The address of a ledger that is not there yet, on either database."""
     return str(request.getfixturevalue(f"{request.param}_ledger"))

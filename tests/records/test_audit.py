@@ -80,6 +80,7 @@ def test_the_answers_name_who_when_and_for_what(climbed_once: Folder) -> None:
     assert audit.answers[-1] == "since the record, nothing but runs of its own study"
 
 
+@pytest.mark.slow
 def test_runs_that_repeat_it_are_nothing_since(climbed: Folder) -> None:
     assert climbed.climb().status == "ok"
     audit = audited(climbed)
