@@ -453,7 +453,7 @@ class Ladder:
             paths["scores"] = self.project.path(study.data.scores, cell.population)
         if study.scorer.tuned_on is not None:
             paths["tuned_on"] = self.project.path(study.scorer.tuned_on, cell.population)
-        kept = {name: self.store.put_input(self._tables.content(path)) for name, path in paths.items()}
+        kept = {name: self.store.put_input(self._tables.kept(name, path)) for name, path in paths.items()}
         shown = {name: self._tables.relative(path) for name, path in paths.items()}
         return Sources(kept["manifest"], kept["labels"], kept.get("scores", ""), shown, kept.get("tuned_on"))
 
