@@ -10,6 +10,7 @@ from calib_pipeline.evidence.annotations import LabelProvenance
 from calib_pipeline.evidence.evidence import Evidence
 from calib_pipeline.evidence.holdout_reservation import HoldoutFacts
 from calib_pipeline.evidence.scorer_agreement import Opening
+from calib_pipeline.evidence.twins import twins_outside
 from calib_pipeline.sampling import draw_holdout
 from calib_pipeline.schemas import GATES, Verdict
 
@@ -78,6 +79,7 @@ def climb(
     )
     reserved = set(drawn["item_id"])
     known = set(manifest.frame["item_id"])
+    twins = twins_outside(manifest.frame, reserved)
     labels = normalise_labels(raw_table(annotations, "annotations"), study, reserved, known)
     outputs = normalise_scores(raw_table(scores, "scores"), study, reserved)
     tuned_on = NOTHING.with_examples(study.scorer.config)
@@ -85,7 +87,7 @@ def climb(
     given = Given(
         declared=Declared(study, rubric_text, manifest, outputs.rows_digest, "not reserved", None, tuned_on),
         drawn=drawn,
-        facts=HoldoutFacts("not reserved", 1, registered=True, why_not=None, spent=0),
+        facts=HoldoutFacts("not reserved", 1, registered=True, why_not=None, spent=0, twins=twins),
         labels=labels,
         labels_file=None,
         provenance=LabelProvenance("declaration" if study.holdout.prior_access else "reservation"),

@@ -21,19 +21,21 @@ def strata_by_cohort(manifest: pd.DataFrame, populations: Mapping[str, SpentItem
     Parameters
     ----------
     manifest
-        ``item_id, stratum, group, content_digest``; a group is in a population when one of its items is.
+        ``item_id, stratum, group, content_digest``, perhaps ``text_digest``; a group is in a population when one of its
+        items is.
     populations
         What each population held from which a spent item was drawn, by a name for people.
     """
     items, strata = manifest["item_id"].tolist(), manifest["stratum"].tolist()
     contents, groups = manifest["content_digest"].tolist(), manifest["group"].tolist()
+    texts = manifest["text_digest"].tolist() if "text_digest" in manifest.columns else [None] * len(items)
     grouped = manifest["group"].notna().tolist()
     units = [
         ("group", group) if known else ("item", item) for item, group, known in zip(items, groups, grouped, strict=True)
     ]
     held: dict[tuple[str, str], set[str]] = {unit: set() for unit in units}
-    for item, content, unit in zip(items, contents, units, strict=True):
-        held[unit].update(name for name, population in populations.items() if population.holds(item, content))
+    for *known, unit in zip(items, contents, texts, units, strict=True):
+        held[unit].update(name for name, population in populations.items() if population.holds(*known))
     cohorts = [", ".join(sorted(held[unit])) for unit in units]
     if len(set(cohorts)) < 2:
         return strata

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from calib_pipeline.evidence.annotations import LabelProvenance, LabelsElsewhere, label_provenance
@@ -94,18 +94,16 @@ def _tables(events: list[Event]) -> set[str]:
 
 
 def _names_here(held: HoldoutSet, other: HoldoutSet) -> Mapping[str, str]:
-    """What this set calls an item of the other: the same id, else the same content."""
+    """What this set calls an item of the other: the same id, else the same content or text."""
     ids = {item.item_id for item in held.items}
     contents = {item.content_digest: item.item_id for item in held.items if item.content_digest is not None}
-    return dict(_pairs(other, ids, contents))
-
-
-def _pairs(other: HoldoutSet, ids: set[str], contents: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    texts = {item.text_digest: item.item_id for item in held.items if item.text_digest is not None}
+    names = {}
     for item in other.items:
-        if item.item_id in ids:
-            yield item.item_id, item.item_id
-        elif item.content_digest is not None and item.content_digest in contents:
-            yield item.item_id, contents[item.content_digest]
+        twin = contents.get(str(item.content_digest)) or texts.get(str(item.text_digest))
+        if item.item_id in ids or twin is not None:
+            names[item.item_id] = item.item_id if item.item_id in ids else str(twin)
+    return names
 
 
 def _renamed(labels: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ROWS = ".rows.parquet"
 """How the row table beside a record ends."""
 SEALED = ".sealed"
-OF_A_DRAW = frozenset(("item_id", "content_digest", "stratum", "group", "rank", "named"))
+OF_A_DRAW = frozenset(("item_id", "content_digest", "text_digest", "stratum", "group", "rank", "named"))
 """The columns of a table of items that holds no label."""
 
 

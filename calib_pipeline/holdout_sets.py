@@ -10,9 +10,11 @@ from calib_pipeline.chain import Declared
 from calib_pipeline.cohorts import strata_by_cohort
 from calib_pipeline.errors import InputError, Unreadable
 from calib_pipeline.evidence.holdout_reservation import HoldoutFacts
+from calib_pipeline.evidence.twins import twins_outside
 from calib_pipeline.evidence_store import EvidenceStore
 from calib_pipeline.ledger import Construct, HoldoutSet, Ledger, Limits, Registration, ReservedItem, SetDraw, SpentItems
 from calib_pipeline.sampling import draw_holdout
+from calib_pipeline.tables.item_texts import NORMALISED
 from calib_pipeline.tables.normalised_text import normalised_text_digest
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ SERVES = {"holdout": ("unopened", "measured"), "fitted": ("fitted", "unopened", 
 REQUESTED, EXCLUDED, STRATA, POPULATION_ITEMS = "requested", "excluded", "strata", "population_items"
 """What the ledger's details say of a draw: what was asked for, how many spent items were left out, the items of the
 population in each stratum where cohorts split them, and the digest of the table of its items in the evidence store."""
+IDENTITY = ("item_id", "content_digest", NORMALISED)
+"""The columns by which an item is recognised; the last where texts are known."""
 RECHECK = "recheck"
 """What the ledger's details say of a generation that was drawn to measure again."""
 FROM_OTHER_CONSTRUCTS = "from_other_constructs"
@@ -173,6 +177,7 @@ class HoldoutSets:
             sealing=self._ledger.sealing(held.holdout_id, opening),
             from_other_constructs=held.details.get(FROM_OTHER_CONSTRUCTS, {}),
             left_out_for=held.details.get(LEFT_OUT_FOR, {}),
+            twins=twins_outside(self._tables.manifest(held.population).frame, {item.item_id for item in held.items}),
         )
 
     def why_past(self, study: Study, held: HoldoutSet) -> str | None:
@@ -209,14 +214,17 @@ class HoldoutSets:
                 todo=f"add items to the population and to its manifest{_or_say_why(left_out_for)}",
             )
         items = tuple(
-            ReservedItem(row["item_id"], row["content_digest"], row["stratum"], row["group"], row["rank"], row["named"])
+            ReservedItem(
+                row["item_id"], row["content_digest"], row["stratum"], row["group"], row["rank"], row["named"],
+                row.get(NORMALISED),
+            )
             for row in drawn.to_dict("records")
-        )
+        )  # fmt: skip
         holdout_id = f"{study.dimension}@{cell.population}.g{generation}"
         details: dict[str, Any] = {
             REQUESTED: requested,
             EXCLUDED: len(spent_ids),
-            POPULATION_ITEMS: self._store.put_table(frame[["item_id", "content_digest"]]),
+            POPULATION_ITEMS: self._store.put_table(frame[[name for name in IDENTITY if name in frame.columns]]),
         }
         if set(drawn_from["stratum"]) != set(frame["stratum"]):
             details[STRATA] = {name: int(size) for name, size in drawn_from.groupby("stratum").size().items()}
@@ -301,12 +309,8 @@ class HoldoutSets:
             frozen = [replace(one, construct=replace(one.construct, others=others)) for one in frozen]
         spent = self._ledger.spent_items(self._project.studies[cell.study].dimension, frozen)
         frame = self._tables.manifest(cell.population).frame
-        ids = {
-            item
-            for item, content in zip(frame["item_id"], frame["content_digest"], strict=True)
-            if spent.holds(item, content)
-        }
-        return spent, ids
+        known = [frame[name].tolist() for name in IDENTITY if name in frame.columns]
+        return spent, {row[0] for row in zip(*known, strict=True) if spent.holds(*row)}
 
     def _refuse_contradictory_outputs(self, study: Study, newest: HoldoutSet) -> None:
         """Such a table is to be mended: it names no other configuration, which would need other items."""
@@ -320,11 +324,11 @@ class HoldoutSets:
         for header in self._ledger.sets():
             if header.population_digest == manifest.digest or POPULATION_ITEMS not in header.details:
                 continue
-            if any(spent.holds(item.item_id, item.content_digest) for item in self.of_id(header.holdout_id).items):
+            drawn = self.of_id(header.holdout_id).items
+            if any(spent.holds(item.item_id, item.content_digest, item.text_digest) for item in drawn):
                 table = self._store.get_table(header.details[POPULATION_ITEMS])
-                contents = frozenset(table["content_digest"].dropna())
-                name = f"{header.population}@{header.population_digest[:8]}"
-                populations[name] = SpentItems(frozenset(table["item_id"]), contents)
+                known = [frozenset(table[name].dropna()) for name in IDENTITY if name in table.columns]
+                populations[f"{header.population}@{header.population_digest[:8]}"] = SpentItems(*known)
         return populations
 
     def _beside(self, cell: Cell) -> list[Study]:
@@ -402,15 +406,18 @@ def _request(study: Study) -> dict[str, int]:
 
 
 def drawn_of(held: HoldoutSet) -> pd.DataFrame:
-    """A set's items as the reservation drew them: ``item_id, stratum, group, content_digest, rank, named``."""
+    """A set's items as the reservation drew them, in the columns of `sampling.draw_holdout`."""
     import pandas as pd
 
+    digests = [item.text_digest for item in held.items]
+    texts = {NORMALISED: pd.Series(digests, dtype="object")} if any(digests) else {}
     frame = pd.DataFrame(
         {
             "item_id": pd.Series([item.item_id for item in held.items], dtype="object"),
             "stratum": pd.Series([item.stratum for item in held.items], dtype="object"),
             "group": pd.Series([item.group for item in held.items], dtype="object"),
             "content_digest": pd.Series([item.content_digest for item in held.items], dtype="object"),
+            **texts,
             "rank": [item.rank for item in held.items],
             "named": [item.doubly for item in held.items],
         }

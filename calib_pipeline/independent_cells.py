@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from calib_pipeline.cell import Cell
 from calib_pipeline.errors import InputError
+from calib_pipeline.holdout_sets import IDENTITY
 from calib_pipeline.studies.project import Project
 from calib_pipeline.table_cache import TableCache
 
@@ -14,7 +15,8 @@ def independent(project: Project, cells: Sequence[Cell]) -> list[list[Cell]]:
     """The cells in groups, each in the order given: populations that share an item are in one.
 
     What is reserved, measured and spent of an item depends on what came before, so that one group is climbed in order;
-    an item is the same by its id or by its content digest. A population whose table cannot be read shares nothing.
+    an item is the same by its id, its content digest or its normalised text. A population whose table cannot be read
+    shares nothing.
     """
     tables = TableCache(project)
     groups: list[tuple[set[str], set[str]]] = []
@@ -40,8 +42,4 @@ def _items(tables: TableCache, population: str) -> set[str]:
         frame = tables.manifest(population).frame
     except InputError:
         return set()
-    return {*_named("id", frame["item_id"]), *_named("content", frame["content_digest"].dropna())}
-
-
-def _named(kind: str, identifiers: Iterable[str]) -> set[str]:
-    return {f"{kind} {identifier}" for identifier in identifiers}
+    return {f"{kind} {identifier}" for kind in IDENTITY if kind in frame.columns for identifier in frame[kind].dropna()}

@@ -20,6 +20,6 @@ def keep_sources(project: Project, tables: TableCache, store: EvidenceStore, stu
         paths["scores"] = project.path(study.data.scores, population)
     if study.scorer.tuned_on is not None:
         paths["tuned_on"] = project.path(study.scorer.tuned_on, population)
-    kept = {name: store.put_input(tables.content(path), labels=name == "labels") for name, path in paths.items()}
+    kept = {name: store.put_input(tables.kept(name, path), labels=name == "labels") for name, path in paths.items()}
     shown = {name: tables.relative(path) for name, path in paths.items()}
     return Sources(kept["manifest"], kept["labels"], kept.get("scores", ""), shown, kept.get("tuned_on"))

@@ -76,7 +76,7 @@ def draw_holdout(
     Parameters
     ----------
     manifest
-        One row an item: ``item_id``, ``stratum``, and optionally ``group`` and ``content_digest``.
+        One row an item: ``item_id``, ``stratum``, and optionally ``group``, ``content_digest`` and ``text_digest``.
     named_items
         Items on which several annotators are needed; enough are named that 90 % of them suffice.
     spent
@@ -85,7 +85,8 @@ def draw_holdout(
     Returns
     -------
     DataFrame
-        ``item_id, stratum, group, content_digest, rank, named``, by stratum and rank.
+        ``item_id, stratum, group, content_digest, rank, named``, by stratum and rank; ``text_digest`` before ``rank``
+        where the manifest has it.
     """
     import pandas as pd
 
@@ -97,6 +98,8 @@ def draw_holdout(
             "content_digest": manifest.get("content_digest"),
         }
     )
+    if "text_digest" in manifest.columns:
+        frame["text_digest"] = manifest["text_digest"]
     items, strata = frame["item_id"].tolist(), frame["stratum"].tolist()
     grouped = frame["group"].notna().tolist()
     units = [group if known else item for item, group, known in zip(items, frame["group"], grouped, strict=True)]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from calib_pipeline.tables.tuning import TuningItems
 
 T = TypeVar("T")
+TABLES_OF_ITEMS = ("manifest", "tuned_on")
 
 
 class TableCache:
@@ -98,11 +99,12 @@ class TableCache:
 
         return self._once(("digest", url), url, lambda: read_source(url).digest)
 
-    def content(self, url: str) -> bytes:
-        """The bytes of a table."""
+    def kept(self, name: str, url: str) -> bytes:
+        """What is kept of a table: its bytes, and of the items without their texts."""
+        from calib_pipeline.tables.item_texts import kept_copy
         from calib_pipeline.tables.source import read_source
 
-        return read_source(url).content
+        return kept_copy(url) if name in TABLES_OF_ITEMS else read_source(url).content
 
     def relative(self, url: str) -> str:
         """A path as the project names it, so that a record carries no machine's folders."""

@@ -11,11 +11,14 @@ from calib_pipeline.evidence.evidence import Evidence, EvidenceRows
 if TYPE_CHECKING:
     import pandas as pd
 
+    from calib_pipeline.evidence.twins import Twins
     from calib_pipeline.ledger import Allowance, Sealing, Uses
     from calib_pipeline.studies.study import Study
     from calib_pipeline.tables.tuning import TuningItems
 
 MOST_NAMED = 5
+TWINS_OUTSIDE = "twins_outside"
+"""The row that counts reserved items with a twin among the rest; there is none where there are no such items."""
 SAMPLING = "bottom-k by BLAKE2b of the unit's id keyed with the seed, within strata, in whole groups"
 
 
@@ -28,7 +31,8 @@ class HoldoutFacts:
     the declared limits leave of it. ``uses`` is what it had been used for at the opening and ``sealing`` how its labels
     were stored then, None before there is one. ``from_other_constructs`` counts, by dimension declared another
     construct, the items that were spent for it as the set was drawn, and ``left_out_for`` those that a draw which came
-    short left out for another dimension alone.
+    short left out for another dimension alone. ``twins`` are those of reserved items among the rest, None where nobody
+    looked.
     """
 
     holdout_id: str
@@ -41,6 +45,7 @@ class HoldoutFacts:
     sealing: Sealing | None = None
     from_other_constructs: Mapping[str, int] = field(default_factory=dict)
     left_out_for: Mapping[str, int] = field(default_factory=dict)
+    twins: Twins | None = None
 
 
 def holdout_reservation(
@@ -86,6 +91,10 @@ def holdout_reservation(
         _add_limits(rows, facts.holdout_id, facts.allowance)
     shaping = tuned_on.among(drawn)
     rows.count("tuning_items", len(shaping), bar=0, n=len(drawn), text=", ".join(shaping[:MOST_NAMED]) or None)
+    if facts.twins is not None and facts.twins.reserved:
+        examples = ", ".join(facts.twins.reserved[:MOST_NAMED])
+        note = f"{facts.twins.outside} items that are not reserved are twins of these"
+        rows.count(TWINS_OUTSIDE, len(facts.twins.reserved), n=len(drawn), text=examples, note=note)
     rows.fact("sampling", SAMPLING)
     rows.count("sampling_seed", study.holdout.seed)
     rows.fact("prior_access", study.holdout.prior_access)

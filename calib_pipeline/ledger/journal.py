@@ -6,7 +6,6 @@ import getpass
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import starmap
 from typing import Any
 
 from sqlalchemy import Connection, Row, insert, select
@@ -16,11 +15,11 @@ from calib_pipeline.ledger.backend import Backend, Trigger
 from calib_pipeline.ledger.chain import row_hash
 from calib_pipeline.ledger.errors import LedgerError, UnknownSet
 from calib_pipeline.ledger.events import GENESIS, Event, EventKind
-from calib_pipeline.ledger.sets import HoldoutSet, ReservedItem, SetHeader
+from calib_pipeline.ledger.sets import TEXTS, HoldoutSet, ReservedItem, SetHeader
 from calib_pipeline.ledger.states import History, Overlap
 from calib_pipeline.ledger.stored_values import check_text, details_text
 
-HEADER_FIELDS = ("dimension", "population", "population_digest", "generation", "seed", "size", "items_digest")
+HEADER_FIELDS = ("dimension", "population", "population_digest", "generation", "seed", "size", "items_digest", TEXTS)
 """What the details of a ``reserved`` event say of its set; anything more in them was handed in with the draw."""
 
 DECIDING: tuple[EventKind, ...] = ("reserved", "registered", "opened", "exported", "fitted", "retired")
@@ -155,19 +154,26 @@ class Journal:
         of = tables.holdout_items.c
         fields = (of.item_id, of.content_digest, of.stratum, of.group_id, of.rank, of.doubly)
         query = select(*fields).where(of.holdout_id == holdout_id).order_by(of.stratum, of.rank, of.item_id)
-        return tuple(starmap(ReservedItem, self._connection.execute(query)))
+        texts = self._texts(holdout_id)
+        return tuple(ReservedItem(*row, texts.get(row[0])) for row in self._connection.execute(query))
+
+    def _texts(self, holdout_id: str) -> dict[str, str]:
+        """Digests of the texts of a set's items, as its reservation has them."""
+        reserved = next(self.events(holdout_id=holdout_id, kinds=("reserved",), limit=1), None)
+        texts = {} if reserved is None else reserved.details.get(TEXTS)
+        return texts if isinstance(texts, dict) else {}
 
     def sets_with_items(self) -> set[str]:
         """Names under which item rows are stored, reserved or not."""
         return set(self._connection.scalars(select(tables.holdout_items.c.holdout_id).distinct()))
 
     def overlaps(self, holdout_id: str) -> list[Overlap]:
-        """The other sets that hold items of this one, by id or by content, in order of their names."""
+        """The other sets that hold items of this one or twins of theirs, in order of their names."""
         shared = self.sharing(holdout_id)
         return [Overlap(self.history(name), frozenset(shared[name])) for name in sorted(shared)]
 
     def sharing(self, holdout_id: str) -> dict[str, set[str]]:
-        """The other sets that hold items of this one, by id or by content, with the ids of these items here."""
+        """The other sets that hold items of this one or twins of theirs, with the ids of these items here."""
         mine, other = tables.holdout_items.alias("mine"), tables.holdout_items.alias("other")
         shared: dict[str, set[str]] = {}
         for column in ("item_id", "content_digest"):
@@ -178,6 +184,12 @@ class Journal:
             )
             for name, item_id in self._connection.execute(query):
                 shared.setdefault(name, set()).add(item_id)
+        own = self._texts(holdout_id)
+        for event in self.events(kinds=("reserved",)) if own else ():
+            texts = set((event.details.get(TEXTS) or {}).values())
+            twins = {item_id for item_id, text in own.items() if text in texts}
+            if twins and event.holdout_id != holdout_id:
+                shared.setdefault(str(event.holdout_id), set()).update(twins)
         return shared
 
     @property

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any, get_args
 from calib_pipeline.ledger.constructs import why_same
 from calib_pipeline.ledger.errors import LedgerError
 from calib_pipeline.ledger.events import Event
-from calib_pipeline.ledger.sets import Registration, Role, SetDraw, SetHeader, SpentItems, digest_items
+from calib_pipeline.ledger.sets import (
+    TEXTS,
+    Registration,
+    ReservedItem,
+    Role,
+    SetDraw,
+    SetHeader,
+    SpentItems,
+    digest_items,
+)
 from calib_pipeline.ledger.states import (
     History,
     Overlap,
@@ -60,6 +69,7 @@ def reserve(
             seed=int(draw.seed),
             size=len(draw.items),
             items_digest=items_digest,
+            **_text_details(draw.items),
         ),
         run_id=run_id,
         actor=actor,
@@ -120,17 +130,13 @@ def newest_generation(journal: Journal, dimension: str, population: str) -> SetH
 
 def spent_items(journal: Journal, dimension: str, registrations: Iterable[Registration]) -> SpentItems:
     """Items that a new set of this dimension may not hold if these studies are to be measured on it."""
-    ids: set[str] = set()
-    content: set[str] = set()
+    spent: list[ReservedItem] = []
     subjects = _subjects(registrations)
     for header in journal.headers():
         history = journal.history(header.holdout_id)
         if any(_why_not_drawn(history, subject, dimension) is not None for subject in subjects):
-            for item in journal.items(header.holdout_id):
-                ids.add(item.item_id)
-                if item.content_digest is not None:
-                    content.add(item.content_digest)
-    return SpentItems(frozenset(ids), frozenset(content))
+            spent += journal.items(header.holdout_id)
+    return SpentItems.of(spent)
 
 
 def spent_in(journal: Journal, holdout_id: str, registration: Registration) -> tuple[str, ...]:
@@ -198,11 +204,10 @@ def _refuse_spent(journal: Journal, draw: SetDraw, registrations: Sequence[Regis
             why = _why_not_drawn(history, subject, draw.dimension)
             if why is None:
                 continue
-            held = journal.items(header.holdout_id)
-            ids = {item.item_id for item in held}
-            content = {item.content_digest for item in held if item.content_digest is not None}
-            spent = SpentItems(frozenset(ids), frozenset(content))
-            shared = [item.item_id for item in draw.items if spent.holds(item.item_id, item.content_digest)]
+            spent = SpentItems.of(journal.items(header.holdout_id))
+            shared = [
+                item.item_id for item in draw.items if spent.holds(item.item_id, item.content_digest, item.text_digest)
+            ]
             if shared:
                 named = Overlap(history, frozenset(shared)).named
                 raise LedgerError(
@@ -222,6 +227,7 @@ def _check_draw(draw: SetDraw) -> str:
         check_text("item_id", item.item_id)
         check_text(f"stratum of item {item.item_id!r}", item.stratum)
         check_text(f"content_digest of item {item.item_id!r}", item.content_digest, optional=True)
+        check_text(f"text_digest of item {item.item_id!r}", item.text_digest, optional=True)
         check_text(f"group of item {item.item_id!r}", item.group, optional=True)
     ids = [item.item_id for item in draw.items]
     if len(set(ids)) != len(ids):
@@ -242,6 +248,12 @@ def _construct_details(registration: Registration) -> dict[str, Any]:
     construct = registration.construct
     known = {} if construct.rubric_digest is None else {"rubric_digest": construct.rubric_digest}
     return known | ({"other_constructs": dict(construct.others)} if construct.others else {})
+
+
+def _text_details(items: Iterable[ReservedItem]) -> dict[str, Any]:
+    """The digests of texts by item, where any is known."""
+    known = {item.item_id: item.text_digest for item in items if item.text_digest is not None}
+    return {TEXTS: known} if known else {}
 
 
 def _joined(details: Mapping[str, Any], **fields: object) -> dict[str, Any]:

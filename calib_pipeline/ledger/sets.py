@@ -10,6 +10,8 @@ from calib_pipeline.digests import digest_json
 from calib_pipeline.ledger.constructs import NOT_SAID, Construct
 
 Role = Literal["holdout", "fitted"]
+TEXTS = "text_digests"
+"""In the details of a ``reserved`` event: digests of normalised texts by item, where they are known."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,11 @@ class Registration:
 
 @dataclass(frozen=True)
 class ReservedItem:
-    """One item of a set: ``rank`` orders the draw within its stratum, ``doubly`` names it for several annotators."""
+    """One item of a set: ``rank`` orders the draw within its stratum, ``doubly`` names it for several annotators.
+
+    ``text_digest`` is that of its normalised text: an item of the same is a twin, and what happens to one happened to
+    the other.
+    """
 
     item_id: str
     content_digest: str | None
@@ -54,6 +60,7 @@ class ReservedItem:
     group: str | None
     rank: int
     doubly: bool
+    text_digest: str | None = None
 
 
 @dataclass(frozen=True)
@@ -95,18 +102,33 @@ class HoldoutSet(SetHeader):
 
 @dataclass(frozen=True)
 class SpentItems:
-    """Items that may not be drawn again: their ids and, where the content is known, its digests."""
+    """Items that may not be drawn again: their ids and, where content or text are known, their digests."""
 
     ids: frozenset[str]
     content: frozenset[str]
+    texts: frozenset[str] = frozenset()
 
-    def holds(self, item_id: str, content_digest: str | None) -> bool:
-        """Whether an item is spent, under its own name or under another."""
-        return item_id in self.ids or (content_digest is not None and content_digest in self.content)
+    @classmethod
+    def of(cls, items: Iterable[ReservedItem]) -> SpentItems:
+        """These items, and whatever is a twin of theirs."""
+        held = list(items)
+        return cls(
+            frozenset(item.item_id for item in held),
+            frozenset(item.content_digest for item in held if item.content_digest is not None),
+            frozenset(item.text_digest for item in held if item.text_digest is not None),
+        )
+
+    def holds(self, item_id: str, content_digest: str | None, text_digest: str | None = None) -> bool:
+        """Whether an item is spent, under its own name, under another, or as a twin."""
+        return (
+            item_id in self.ids
+            or (content_digest is not None and content_digest in self.content)
+            or (text_digest is not None and text_digest in self.texts)
+        )
 
 
 def digest_items(items: Iterable[ReservedItem]) -> str:
-    """Digest of a set's items, whatever their order."""
+    """Digest of a set's items, whatever their order; digests of texts stand in the event of its reservation."""
     rows = [
         [item.item_id, item.content_digest, item.stratum, item.group, int(item.rank), bool(item.doubly)]
         for item in items

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from calib_pipeline.chain import MEASURING_RUNGS
-from calib_pipeline.digests import digest_frame
+from calib_pipeline.digests import digest_bytes, digest_frame
 from calib_pipeline.errors import InputError
 from calib_pipeline.evidence_store import ROWS, DamagedEvidence, EvidenceStore, SealedEvidence, read_parquet
 from calib_pipeline.ledger import Ledger
+from calib_pipeline.tables.item_texts import kept_copy
 from calib_pipeline.tables.source import read_source
 
 if TYPE_CHECKING:
@@ -76,12 +77,17 @@ def brought_tables(project: Project, record: dict[str, Any]) -> Iterator[OnDisk]
         path = shown if "://" in shown or Path(shown).is_absolute() else str(project.root / shown)
         what, digest = f"{name} in {shown}", record["inputs"][name]
         try:
-            same = read_source(path).digest == digest
+            same = digest in (read_source(path).digest, _kept_digest(name, path))
         except InputError:
             yield OnDisk(what, digest, "changed", f"{shown} cannot be read any more; the record rests on the kept copy")
             continue
         said = f"{shown} has changed since; the record rests on the kept copy of what it was"
         yield OnDisk(what, digest, "matches") if same else OnDisk(what, digest, "changed", said)
+
+
+def _kept_digest(name: str, path: str) -> str | None:
+    """The digest of what is kept of a table of items, whose texts are not."""
+    return digest_bytes(kept_copy(path)) if name in ("manifest", "tuned_on") else None
 
 
 def evidence_on_disk(ledger: Ledger, store: EvidenceStore, record: dict[str, Any]) -> Iterator[OnDisk]:

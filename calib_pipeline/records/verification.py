@@ -12,8 +12,9 @@ from calib_pipeline.construct_labels import provenance_on, sets_of_other_constru
 from calib_pipeline.digests import digest_frame
 from calib_pipeline.errors import InputError
 from calib_pipeline.evidence.evidence import Evidence
-from calib_pipeline.evidence.holdout_reservation import HoldoutFacts
+from calib_pipeline.evidence.holdout_reservation import TWINS_OUTSIDE, HoldoutFacts
 from calib_pipeline.evidence.scorer_agreement import Opening
+from calib_pipeline.evidence.twins import twins_outside
 from calib_pipeline.evidence_store import DamagedEvidence, EvidenceStore
 from calib_pipeline.holdout_sets import (
     EXCLUDED,
@@ -229,6 +230,7 @@ def _given(ledger: Ledger, store: EvidenceStore, record: dict[str, Any], study: 
         sealing=ledger.sealing(held.holdout_id, head),
         from_other_constructs=held.details.get(FROM_OTHER_CONSTRUCTS, {}),
         left_out_for=held.details.get(LEFT_OUT_FOR, {}),
+        twins=twins_outside(manifest.frame, reserved) if _tells_twins(record) else None,
     )
     provenance = provenance_on(ledger, store, study, held, record["scorer"]["digest"], labels.frame)
     panel = {
@@ -237,6 +239,11 @@ def _given(ledger: Ledger, store: EvidenceStore, record: dict[str, Any], study: 
     }
     given = Given(declared, drawn_of(held), facts, labels, labels.file_digest, provenance, scores, panel, opening)
     return declared, given
+
+
+def _tells_twins(record: dict[str, Any]) -> bool:
+    """Whether the evidence of the reservation counts twins; what an earlier version made does not."""
+    return any(row.get("name") == TWINS_OUTSIDE for row in record["evidence"].get("holdout_reservation", ()))
 
 
 def _draw_findings(declared: Declared, given: Given) -> Iterator[tuple[str, str]]:

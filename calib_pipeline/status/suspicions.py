@@ -1,16 +1,34 @@
-"""What looks wrong about labels and is no proof: told beside a status, and barring nothing."""
+"""What looks wrong about items and labels and is no proof: told beside a status, and barring nothing."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from calib_pipeline.evidence.holdout_reservation import TWINS_OUTSIDE
+
 if TYPE_CHECKING:
+    import pandas as pd
+
     from calib_pipeline.status.standing import Standing
 
 
 def suspicions(standing: Standing) -> list[str]:
-    """A sentence for each pair of annotators whose answers look copied."""
-    labels = standing.evidence.get("annotations")
+    """A sentence for reserved items with twins outside, and for each pair of annotators whose answers look copied."""
+    return [*_twins(standing.evidence.get("holdout_reservation")), *_copied(standing.evidence.get("annotations"))]
+
+
+def _twins(reservation: pd.DataFrame | None) -> list[str]:
+    if reservation is None:
+        return []
+    return [
+        f"{row['value']:.0f} of the {row['n']:.0f} reserved items, such as {row['text']}, have a twin that is not "
+        f"reserved (the same content or normalised text): {row['note']}, and whoever saw one saw the other. Give twins "
+        "one `group` in the manifest, since groups are drawn whole"
+        for row in reservation[reservation["name"] == TWINS_OUTSIDE].to_dict("records")
+    ]
+
+
+def _copied(labels: pd.DataFrame | None) -> list[str]:
     if labels is None:
         return []
     blocks = labels[labels["name"] == "block_of_equal_answers"].to_dict("records")

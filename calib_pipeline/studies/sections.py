@@ -124,7 +124,7 @@ class Scorer(Section):
     )
     tuned_on: Address | None = Field(
         default=None,
-        description="Path or URL of a table of what it was tuned on: item_id, content_digest or both.",
+        description="Path or URL of a table of what it was tuned on: item_id, content_digest, text_digest or text.",
         examples=["data/{population}/tuning.csv"],
     )
 

@@ -9,6 +9,7 @@ from calib_pipeline.digests import digest_frame
 from calib_pipeline.errors import InputError
 from calib_pipeline.studies.scale import number_of
 from calib_pipeline.tables.columns import blank, column, refuse_float_ids, with_names
+from calib_pipeline.tables.item_texts import NORMALISED, TEXT, with_digests
 from calib_pipeline.tables.reading import RawTable, read_table
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ class Manifest:
         The population.
     frame
         One row an item, sorted by id: ``item_id``, ``stratum``, ``group`` and ``content_digest`` (None where the table
-        has none), then the feature columns: float where every cell that is not empty is a number (NaN where empty),
-        text otherwise.
+        has none), ``text_digest`` where the table has it or texts, then the feature columns: float where every cell
+        that is not empty is a number (NaN where empty), text otherwise.
     digest
         Digest of the items and features; neither row order nor file format enters.
     size
@@ -54,7 +55,7 @@ class Manifest:
     @property
     def features(self) -> tuple[str, ...]:
         """Names of the feature columns."""
-        return tuple(name for name in self.frame.columns if name not in COLUMNS)
+        return tuple(name for name in self.frame.columns if name not in (*COLUMNS, NORMALISED))
 
 
 def read_manifest(url: str | Source, name: str) -> Manifest:
@@ -73,7 +74,7 @@ def manifest_of(table: RawTable, name: str) -> Manifest:
     """The manifest in a table that is already read; errors as in :func:`read_manifest`."""
     import pandas as pd
 
-    table = with_names(table, COLUMNS, {}, ("item_id",))
+    table = with_digests(with_names(table, (*COLUMNS, NORMALISED, TEXT), {}, ("item_id",)))
     _refuse_empty(table, "item_id", "an id for every item")
     refuse_float_ids(table)
     _refuse_repeated(table)
@@ -87,8 +88,9 @@ def manifest_of(table: RawTable, name: str) -> Manifest:
     group = column(table, "group")
     _refuse_group_across_strata(table, stratum, group)
     texts = table.frame.assign(stratum=stratum, group=group, content_digest=column(table, "content_digest"))
-    features = [name for name in texts.columns if name not in COLUMNS]
-    texts = texts[[*COLUMNS, *features]].sort_values("item_id", ignore_index=True)
+    known = [*COLUMNS, *(name for name in (NORMALISED,) if name in texts.columns)]
+    features = [name for name in texts.columns if name not in known]
+    texts = texts[[*known, *features]].sort_values("item_id", ignore_index=True)
     frame = texts.assign(**{feature: _feature(texts[feature]) for feature in features})
     return Manifest(name, frame, digest_frame(texts), len(frame), tuple(report), table.digest)
 

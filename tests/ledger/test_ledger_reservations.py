@@ -228,6 +228,46 @@ class TestRenaming:
         assert "1 of its items is also in set s" in story.state("twin").why
 
 
+def texts(**digests: str) -> tuple[ReservedItem, ...]:
+    """Items by their texts' digests."""
+    return tuple(
+        ReservedItem(item_id, None, "all", None, rank, False, text)
+        for rank, (item_id, text) in enumerate(digests.items(), start=1)
+    )
+
+
+def draw_of(holdout_id: str, items: tuple[ReservedItem, ...], dimension: str, generation: int = 1) -> SetDraw:
+    return SetDraw(holdout_id, dimension, "pop", "digest", generation, 7, items)
+
+
+class TestTwins:
+    """An item whose normalised text is that of another is the other, whatever its id and content digest."""
+
+    def test_a_set_comes_back_with_them_and_its_details_as_they_were_handed_in(self, story: Story) -> None:
+        story.ledger.reserve(draw_of("s", texts(i1="one", i2="two"), "faithful"), [A])
+        assert story.ledger.items("s") == texts(i1="one", i2="two")
+        assert story.ledger.reserved_set("s").details == {}
+        assert story.ledger.verify() == []
+
+    def test_of_a_spent_item_are_spent_and_not_reserved(self, story: Story) -> None:
+        story.ledger.reserve(draw_of("s", texts(i1="one", i2="two"), "faithful"), [A])
+        story.open()
+        spent = story.ledger.spent_items("tone", [A2])
+        assert spent.holds("j1", None, "one") and not spent.holds("j1", None, "three") and not spent.holds("j1", None)
+        with pytest.raises(LedgerError, match=r"1 of its items is also in set s \(such as 'j1'\)"):
+            story.ledger.reserve(draw_of("t", texts(j1="one", j2="three"), "tone"), [A2])
+
+    def test_in_a_standing_set_spend_it_for_what_came_later(self, story: Story) -> None:
+        story.ledger.reserve(draw_of("s", texts(i1="one", i2="two"), "faithful"), [A])
+        story.ledger.reserve(draw_of("t", texts(j1="one", j2="three"), "tone"), [B])
+        assert story.ledger.sharing("t") == {"s": {"j1"}}
+        story.open("s")
+        story.ledger.register("t", [A2])
+        assert story.state("t", config="a2").state == "reused"
+        assert story.ledger.spent_in("t", A2) == ("j1",)
+        assert story.open("t", study="b", config="b1", plan="q1").attempts == 1
+
+
 WHY = {"faithful": "raters of the tone never saw the source"}
 TONE = replace(B, construct=Construct("rubric of tone", WHY))
 FAITHFUL = replace(A, construct=Construct("rubric of faithful"))

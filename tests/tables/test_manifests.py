@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from calib_pipeline.errors import InputError
+from calib_pipeline.tables.item_texts import kept_copy
 from calib_pipeline.tables.items import read_manifest
+from calib_pipeline.tables.normalised_text import normalised_text_digest
 
 Write = Callable[[str, str | bytes], str]
 
@@ -92,3 +97,52 @@ def test_ids_of_which_only_some_end_in_point_zero_are_ids(write: Write) -> None:
 def test_an_unreadable_manifest_is_an_input_error(write: Write) -> None:
     with pytest.raises(InputError, match="does not exist"):
         read_manifest("absent/items.csv", "p")
+
+
+TEXTS = [
+    {"item_id": "a", "text": "Good day, sir."},
+    {"item_id": "b", "text": "good  DAY sir"},
+    {"item_id": "c", "text": "?!"},
+]
+"""Two copies of a text, and one that holds nothing that could be compared."""
+
+
+def json_lines(rows: list[dict[str, str]]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def test_texts_are_read_as_digests_and_no_feature(write: Write) -> None:
+    manifest = read_manifest(write("i.jsonl", json_lines(TEXTS)), "p")
+    assert manifest.features == ()
+    assert "text" not in manifest.frame.columns and "sir" not in manifest.frame.to_csv()
+    a, b, c = manifest.frame.to_dict("records")
+    assert a["text_digest"] == b["text_digest"] == normalised_text_digest("good day sir")
+    assert c["text_digest"] is None
+    assert [row["content_digest"] for row in (a, b, c)] == [
+        hashlib.sha256(row["text"].encode()).hexdigest() for row in TEXTS
+    ]
+    assert "column text: read as text_digest and content_digest, and not kept" in manifest.report
+
+
+def test_digests_that_are_brought_stand(write: Write) -> None:
+    rows = [{"item_id": "a", "text_digest": "t", "content_digest": "c"}]
+    row = read_manifest(write("i.jsonl", json_lines(rows)), "p").frame.iloc[0]
+    assert (row["text_digest"], row["content_digest"]) == ("t", "c")
+    row = read_manifest(write("j.jsonl", json_lines([{**rows[0], "text": "x"}])), "p").frame.iloc[0]
+    assert (row["text_digest"], row["content_digest"]) == (normalised_text_digest("x"), "c")
+
+
+def test_what_is_kept_of_a_table_has_no_texts_and_reads_as_the_same_manifest(write: Write) -> None:
+    path = write("i.jsonl", json_lines([{**row, "words": "", "kind": "x"} for row in TEXTS]))
+    copy = kept_copy(path)
+    assert b"sir" not in copy
+    kept, whole = read_manifest(write("copy", copy), "p"), read_manifest(path, "p")
+    assert kept.digest == whole.digest
+    plain = write("p.csv", "item_id,words\na,1\n")
+    assert kept_copy(plain) == Path(plain).read_bytes()
+
+
+def test_a_manifest_without_texts_is_what_it_was(write: Write) -> None:
+    """Its digest stands in the ledgers and records that there are."""
+    manifest = read_manifest(write("i.csv", "item_id,words,content_digest\na,1,x\nb,2,y\n"), "p")
+    assert manifest.digest == "6ebb2166263e084652e3f2215dab29102b2d3d3ee54bd9966db99fe949be114c"

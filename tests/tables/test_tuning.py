@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from calib_pipeline.errors import InputError
+from calib_pipeline.tables.normalised_text import normalised_text_digest
 from calib_pipeline.tables.tuning import NOTHING, read_tuning
 
 Write = Callable[[str, str | bytes], str]
@@ -67,3 +68,17 @@ def test_what_names_no_item_is_refused(write: Write, text: str, said: str) -> No
     with pytest.raises(InputError) as refusal:
         read_tuning(write("t.csv", text))
     assert said in str(refusal.value)
+
+
+def test_a_twin_of_what_was_shown_is_found_by_its_text(write: Write) -> None:
+    items = ITEMS.assign(text_digest=[normalised_text_digest(text) for text in ("one two", "three", "four", "six")])
+    tuning = read_tuning(write("t.csv", 'text\n"One, two!"\nfive\n'))
+    assert tuning.among(items) == ["1"]
+    assert tuning.digest != read_tuning(write("u.csv", "text\nfive\n")).digest
+    for examples in (
+        ["THREE.", "x"],
+        {"text": "three!", "label": "no"},
+        [{"text_digest": normalised_text_digest("three")}],
+    ):
+        assert NOTHING.with_examples({"examples": examples}).among(items) == ["01"]
+    assert NOTHING.with_examples({"examples": ["?!"]}).among(items.assign(text_digest=None)) == []
