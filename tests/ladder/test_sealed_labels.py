@@ -11,6 +11,7 @@ import pytest
 from climbs import Folder, folder_of
 from ladder_fixtures import labeled_world
 from made_up_project import POPULATION
+from other_constructs import TONE, another_construct, opened_for_tone, spent_for_tone
 
 from calib_pipeline.cli.main import main
 from calib_pipeline.errors import InputError
@@ -233,3 +234,35 @@ class TestSealingLater:
         monkeypatch.setenv(KEY_VARIABLE, OTHER)
         assert main(["holdout", "seal", "--project", str(sealed.root)]) == 2
         assert "the key at hand is" in capsys.readouterr().err
+
+
+class TestBesideAnotherConstruct:
+    @pytest.fixture
+    def both(self, tmp_path: Path, instance: dg.DagsterInstance, key: None) -> Folder:
+        """A project whose items were measured for their tone, with a key, and then for what they resolve."""
+        world = spent_for_tone()
+        another_construct(world)
+        folder = opened_for_tone(world, tmp_path / "both", instance)
+        folder.climb()
+        return folder
+
+    def test_the_labels_of_the_other_are_opened_with_an_event_of_its_set(self, both: Folder) -> None:
+        opened = [event for event in both.events() if event.event == "read" and event.study == "judge"]
+        assert (TONE, "construct") in {(event.holdout_id, event.details["purpose"]) for event in opened}
+        assert (both.evidence("annotations")["name"] == "labels_as_elsewhere").any()
+        assert stored_open(both) == []
+
+    def test_the_record_verifies_with_an_event_on_both_sets(self, both: Folder) -> None:
+        [record] = [one for one in both.records() if one.study == "judge"]
+        before = both.events()[-1].seq
+        assert verify_record(both.project, record.record_id).problems == ()
+        later = [event for event in both.events() if event.seq > before]
+        assert {str(event.details["purpose"]) for event in later} == {"verification"}
+        assert len({event.holdout_id for event in later}) == 2
+
+    def test_status_opens_neither(self, both: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+        before = len(both.events())
+        for given in (KEY, ""):
+            monkeypatch.setenv(KEY_VARIABLE, given)
+            assert main(["status", "--project", str(both.root)]) in (0, 3)
+        assert len(both.events()) == before
