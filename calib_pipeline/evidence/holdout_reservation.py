@@ -93,7 +93,7 @@ def holdout_reservation(
     rows.count("tuning_items", len(shaping), bar=0, n=len(drawn), text=", ".join(shaping[:MOST_NAMED]) or None)
     if facts.twins is not None and facts.twins.reserved:
         examples = ", ".join(facts.twins.reserved[:MOST_NAMED])
-        note = f"{facts.twins.outside} items that are not reserved are twins of these"
+        note = f"twins of these that are not reserved: {facts.twins.outside}"
         rows.count(TWINS_OUTSIDE, len(facts.twins.reserved), n=len(drawn), text=examples, note=note)
     rows.fact("sampling", SAMPLING)
     rows.count("sampling_seed", study.holdout.seed)

@@ -21,9 +21,9 @@ def _twins(reservation: pd.DataFrame | None) -> list[str]:
     if reservation is None:
         return []
     return [
-        f"{row['value']:.0f} of the {row['n']:.0f} reserved items, such as {row['text']}, have a twin that is not "
-        f"reserved (the same content or normalised text): {row['note']}, and whoever saw one saw the other. Give twins "
-        "one `group` in the manifest, since groups are drawn whole"
+        f"reserved items with a twin outside of the set (the same content or normalised text): {row['value']:.0f} of "
+        f"{row['n']:.0f}, such as {row['text']}; {row['note']}. Whoever saw one saw the other: give twins one `group` in "
+        "the manifest, since groups are drawn whole"
         for row in reservation[reservation["name"] == TWINS_OUTSIDE].to_dict("records")
     ]
 

@@ -49,8 +49,10 @@ def test_twins_outside_are_counted_and_told_and_stop_nothing(
     assert figure(folder.evidence("holdout_reservation"), "twins_outside") == 3
     main(["status", "--project", str(folder.root)])
     said = " ".join(capsys.readouterr().out.split())
-    assert "warning: 3 of the 150 reserved items, such as t0" in said
-    assert "3 items that are not reserved are twins of these" in said and "Give twins one `group`" in said
+    assert (
+        "warning: reserved items with a twin outside of the set (the same content or normalised text): 3 of 150" in said
+    )
+    assert "twins of these that are not reserved: 3." in said and "give twins one `group`" in said
     assert verify_record(folder.project, folder.records()[0].record_id).problems == ()
 
 
