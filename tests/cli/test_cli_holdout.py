@@ -43,6 +43,7 @@ def test_before_any_run_there_is_nothing(calib, declared):
     assert not (declared / ".calib").exists()
 
 
+@pytest.mark.slow
 def test_list_counts_what_happened_to_each_set(calib, climbed):
     [holdout] = json.loads(calib("holdout", "list", "--project", climbed.root, "--json").out)
     assert (holdout["holdout_id"], holdout["size"], holdout["generation"]) == (SET, RESERVED, 1)
@@ -92,6 +93,7 @@ def test_the_log_reads_as_a_timeline(calib, own_copy):
     assert {line[lines[0].index("day")] for line in lines[1:]} == {"0"}
 
 
+@pytest.mark.slow
 def test_the_state_says_who_may_not_open_a_set_that_is_past_its_limits(calib, declared, quick_dagster):
     """One of the five configurations measures it, and no second may."""
     for study in studies():

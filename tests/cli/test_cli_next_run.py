@@ -104,6 +104,7 @@ def test_a_key_that_changed_is_named_with_what_the_next_run_does(own_copy, calib
     assert validated(calib, own_copy) == {GOOD: said}
 
 
+@pytest.mark.slow
 def test_a_change_that_is_taken_back_is_told_no_more(own_copy, calib):
     changed(own_copy, GOOD, "ceiling", "floor", 0.25)
     said = told(calib, own_copy, GOOD)
@@ -113,6 +114,7 @@ def test_a_change_that_is_taken_back_is_told_no_more(own_copy, calib):
     assert told(calib, own_copy, GOOD) is None and validated(calib, own_copy) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("key", "old", "new"), [("size", RESERVED, 130), ("seed", 3, 4), ("min_per_stratum", 5, 6)])
 def test_another_draw_is_told_to_every_study_of_the_set(own_copy, calib, key, old, new):
     for file in (own_copy / "studies").iterdir():
@@ -166,6 +168,7 @@ def test_the_next_run_does_what_was_told(own_copy, calib):
     assert told(calib, own_copy, GOOD) is None
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick_dagster")
 def test_a_set_that_nobody_read_is_kept_by_the_next_run_as_told(declared, calib):
     (declared / "data" / POPULATION / "alone.csv").unlink()

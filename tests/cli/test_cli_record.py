@@ -120,6 +120,7 @@ def test_a_record_file_that_is_not_what_was_published_is_told_by_every_command(c
     assert "its file is missing, damaged or edited" in page and "Accurate at everything" not in page
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick_dagster")
 @pytest.mark.parametrize("kind", swept(["cut short", "edited"], "edited"))
 def test_the_next_run_writes_a_damaged_record_again_as_it_was_published(calib, own_copy, record_id, kind):
@@ -166,6 +167,7 @@ def measured_twice(calib, own_copy, record_id, quick_dagster):
     return own_copy
 
 
+@pytest.mark.slow
 def test_the_list_shows_current_records_and_the_history_keeps_the_place_of_what_was_superseded(
     calib, measured_twice, record_id
 ):

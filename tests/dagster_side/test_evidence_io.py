@@ -45,6 +45,7 @@ def test_a_write_that_breaks_leaves_what_was_there(climbed, monkeypatch):
     assert climbed.run(BELOW).success
 
 
+@pytest.mark.slow
 def test_the_ladder_climbs_on_another_filesystem(fresh):
     fresh.store = "memory://small-project/store"
     result = climb_cell(fresh.project, Cell(study="rule", population="spring"), fresh.instance)

@@ -78,6 +78,7 @@ def test_a_set_that_shaped_the_judge_is_fitted_for_good(tmp_path: Path, instance
     assert not shaped & held
 
 
+@pytest.mark.slow
 def test_a_diagnostic_opening_does_not_count_among_the_configurations(
     tmp_path: Path, instance: dg.DagsterInstance
 ) -> None:
@@ -95,6 +96,7 @@ def test_a_diagnostic_opening_does_not_count_among_the_configurations(
 # Insufficient data
 
 
+@pytest.mark.slow
 def test_too_few_pairs_are_a_diagnostic_wherever_the_ladder_stopped(
     tmp_path: Path, instance: dg.DagsterInstance
 ) -> None:

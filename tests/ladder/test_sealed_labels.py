@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from climbs import Folder, folder_of
 from ladder_fixtures import labeled_world
+from made_once import made_once
 from made_up_project import POPULATION
 from other_constructs import TONE, another_construct, opened_for_tone, spent_for_tone
 
@@ -55,11 +56,13 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def sealed(tmp_path: Path, instance: dg.DagsterInstance, key: None) -> Folder:
+def sealed(tmp_path_factory: pytest.TempPathFactory, instance: dg.DagsterInstance, key: None) -> Folder:
     """The project climbed with a key from the first run on."""
-    folder = folder_of(labeled_world(), tmp_path / "sealed", instance)
-    assert folder.climb().status == "ok"
-    return folder
+
+    def climb(root: Path) -> None:
+        assert folder_of(labeled_world(), root, instance).climb().status == "ok"
+
+    return Folder(made_once(tmp_path_factory, "sealed-tickets", climb), instance)
 
 
 def test_without_a_key_the_record_says_so(climbed_once: Folder) -> None:
@@ -238,13 +241,15 @@ class TestSealingLater:
 
 class TestBesideAnotherConstruct:
     @pytest.fixture
-    def both(self, tmp_path: Path, instance: dg.DagsterInstance, key: None) -> Folder:
+    def both(self, tmp_path_factory: pytest.TempPathFactory, instance: dg.DagsterInstance, key: None) -> Folder:
         """A project whose items were measured for their tone, with a key, and then for what they resolve."""
-        world = spent_for_tone()
-        another_construct(world)
-        folder = opened_for_tone(world, tmp_path / "both", instance)
-        folder.climb()
-        return folder
+
+        def climb(root: Path) -> None:
+            world = spent_for_tone()
+            another_construct(world)
+            opened_for_tone(world, root, instance).climb()
+
+        return Folder(made_once(tmp_path_factory, "two-constructs", climb), instance)
 
     def test_the_labels_of_the_other_are_opened_with_an_event_of_its_set(self, both: Folder) -> None:
         opened = [event for event in both.events() if event.event == "read" and event.study == "judge"]

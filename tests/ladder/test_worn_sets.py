@@ -79,6 +79,7 @@ def test_a_set_that_is_too_old_stops_every_run_alike_and_draws_nothing(aging: Fo
     assert len(aging.ladder.ledger.sets()) == 1
 
 
+@pytest.mark.slow
 def test_a_recheck_retires_it_and_draws_the_next_from_other_items(aging: Folder, later: Later) -> None:
     later(31)
     assert aging.climb().status == "stopped"
@@ -125,6 +126,7 @@ def test_a_set_that_was_measured_often_enough_goes_on_for_whoever_measured_it(sh
     assert len(shared.ladder.ledger.sets()) == 1
 
 
+@pytest.mark.slow
 def test_a_recheck_of_one_study_leaves_the_measurement_of_the_other(shared: Folder) -> None:
     assert shared.climb(recheck=True).status == "ok"
     assert (set_of(shared), set_of(shared, "rival")) == (SECOND, FIRST)

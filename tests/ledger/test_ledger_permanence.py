@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -154,10 +155,12 @@ def in_a_folder() -> Iterator[str]:
         yield f"sqlite:///{Path(folder) / 'ledger.db'}"
 
 
+@pytest.mark.slow
 def test_any_sequence_of_calls_in_a_file() -> None:
     run_state_machine_as_test(lambda: AnySequenceOfCalls(in_a_folder), settings=settings_of(20))
 
 
+@pytest.mark.slow
 def test_any_sequence_of_calls_on_a_server(postgresql: Server) -> None:
     run_state_machine_as_test(lambda: AnySequenceOfCalls(postgresql.schema), settings=settings_of(8))
 

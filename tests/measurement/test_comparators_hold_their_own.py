@@ -68,6 +68,7 @@ def test_random_is_the_expectation_over_draws_at_the_base_rate(scale: str) -> No
     assert np.mean(kappas) == pytest.approx(0, abs=5 * np.std(kappas) / np.sqrt(200))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scale", "statistic"), [("binary", "cohen_kappa"), ("ordinal", "quadratic_kappa")])
 def test_a_column_of_noise_carries_no_signal_on_average(scale: str, statistic: str) -> None:
     """Cut on the items themselves, noise would always have a positive κ; cut on other folds it has none."""
@@ -97,6 +98,7 @@ def test_a_column_that_tells_all_is_not_handicapped() -> None:
             assert value(block, statistic) > 0.97
 
 
+@pytest.mark.slow
 def test_a_cut_on_other_folds_loses_little_against_the_best_cut_there_is() -> None:
     """A real heuristic, over 40 worlds: within 0.03 of the κ that the best cut of the population has."""
     lost = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from calib_pipeline.measurement.copied_blocks import copied_blocks
 
@@ -40,6 +41,7 @@ def test_a_copied_block_is_found_with_its_pair_and_its_ends() -> None:
     assert found.pairs == 3
 
 
+@pytest.mark.slow
 def test_honest_annotators_are_seldom_suspected() -> None:
     suspected = sum(bool(copied_blocks(labels(seed)).blocks) for seed in range(200))
     assert suspected <= 2

@@ -145,6 +145,7 @@ def test_missing_evidence_fails(climbed: Folder) -> None:
     assert verified(climbed).problems == ("the evidence of threshold_check is not on disk",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", swept(["reserved", "labels", "comparators", "rows"], "labels", "rows"))
 def test_an_edited_row_table_fails(name: str, climbed: Folder) -> None:
     record = json.loads(record_file(climbed).read_text(encoding="utf-8"))
@@ -208,6 +209,7 @@ def test_a_brought_table_that_changed_since_is_a_note(climbed: Folder, world: Wo
     assert verified(climbed).notes == (f"{sheet} cannot be read any more; the record rests on the kept copy",)
 
 
+@pytest.mark.slow
 def test_evidence_made_again_since_is_a_note(climbed: Folder, world: World) -> None:
     world.labels["note"] = "read again"
     world.write(climbed.root)
@@ -217,6 +219,7 @@ def test_evidence_made_again_since_is_a_note(climbed: Folder, world: World) -> N
     assert "the evidence of annotations on disk is newer than this record" in result.notes
 
 
+@pytest.mark.slow
 def test_a_changed_declaration_does_not_touch_a_record(climbed: Folder, world: World) -> None:
     """A record holds its declaration: what is declared now may be another study."""
     declare("decision", "cost_false_accept", "value", to=2)(world)
@@ -294,6 +297,7 @@ def test_an_edited_reservation_fails(climbed: Folder) -> None:
 # A diagnostic record, and a second generation
 
 
+@pytest.mark.slow
 def test_a_diagnostic_record_verifies_and_fails_when_edited(tmp_path: Path, instance: dg.DagsterInstance) -> None:
     world = world_of()
     world.study["holdout"]["role"] = "fitted"
@@ -305,6 +309,7 @@ def test_a_diagnostic_record_verifies_and_fails_when_edited(tmp_path: Path, inst
     assert "does not recompute: the field claim" in verified(folder).problems
 
 
+@pytest.mark.slow
 def test_the_record_of_a_second_generation_verifies(measured_twice: Folder) -> None:
     first, second = measured_twice.records()
     assert verify_record(measured_twice.project, second.record_id).problems == ()

@@ -78,6 +78,7 @@ DESIGNS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS.keys())
 def test_kappa_of_resampled_tables_is_distributed_as_kappa_of_resampled_rows(design: Design) -> None:
     a, b = pairs(120, 3)
@@ -103,6 +104,7 @@ def test_the_multinomial_over_cells_is_distributed_as_resampled_rows() -> None:
     assert_one_distribution(fast, np.array(slow))
 
 
+@pytest.mark.slow
 def test_alpha_over_distinct_count_vectors_is_distributed_as_alpha_of_resampled_units() -> None:
     rng = np.random.default_rng(5)
     counts = rng.multinomial(3, [0.5, 0.3, 0.2], 300).astype(float)
@@ -117,6 +119,7 @@ def test_alpha_over_distinct_count_vectors_is_distributed_as_alpha_of_resampled_
     assert_one_distribution(fast, slow)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS.keys())
 def test_correlations_of_resampled_moments_and_counts_are_distributed_as_those_of_rows(design: Design) -> None:
     rng = np.random.default_rng(7)
