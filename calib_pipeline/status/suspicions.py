@@ -22,8 +22,8 @@ def _twins(reservation: pd.DataFrame | None) -> list[str]:
         return []
     return [
         f"reserved items with a twin outside of the set (the same content or normalised text): {row['value']:.0f} of "
-        f"{row['n']:.0f}, such as {row['text']}; {row['note']}. Whoever saw one saw the other: give twins one `group` in "
-        "the manifest, since groups are drawn whole"
+        f"{row['n']:.0f}, such as {row['text']}; {row['note']}. Whoever saw one saw the other: give twins one `group` "
+        "in the manifest, since groups are drawn whole"
         for row in reservation[reservation["name"] == TWINS_OUTSIDE].to_dict("records")
     ]
 
