@@ -92,6 +92,7 @@ def test_the_log_reads_as_a_timeline(calib, own_copy):
     assert {line[lines[0].index("day")] for line in lines[1:]} == {"0"}
 
 
+@pytest.mark.slow
 def test_the_state_says_who_may_not_open_a_set_that_is_past_its_limits(calib, declared, quick_dagster):
     """One of the five configurations measures it, and no second may."""
     for study in studies():

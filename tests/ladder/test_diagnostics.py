@@ -95,6 +95,7 @@ def test_a_diagnostic_opening_does_not_count_among_the_configurations(
 # Insufficient data
 
 
+@pytest.mark.slow
 def test_too_few_pairs_are_a_diagnostic_wherever_the_ladder_stopped(
     tmp_path: Path, instance: dg.DagsterInstance
 ) -> None:

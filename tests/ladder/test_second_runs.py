@@ -94,6 +94,7 @@ def test_a_set_that_nobody_read_is_drawn_again_where_more_is_asked_for(
     )
 
 
+@pytest.mark.slow
 def test_outputs_may_come_after_the_labels(tmp_path: Path, instance: dg.DagsterInstance, world: World) -> None:
     """A table of scores is part of the configuration from the moment it is there, which may be until the opening."""
     folder = folder_of(world, tmp_path, instance)
@@ -322,6 +323,7 @@ def test_labels_that_had_to_be_corrected_lead_to_a_re_check(climbed: Folder, wor
     assert not reserved_now(climbed) & spent
 
 
+@pytest.mark.slow
 def test_several_scorers_frozen_before_the_opening_are_measured_on_one_set(
     tmp_path: Path, instance: dg.DagsterInstance, world: World
 ) -> None:

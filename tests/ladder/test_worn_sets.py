@@ -125,6 +125,7 @@ def test_a_set_that_was_measured_often_enough_goes_on_for_whoever_measured_it(sh
     assert len(shared.ladder.ledger.sets()) == 1
 
 
+@pytest.mark.slow
 def test_a_recheck_of_one_study_leaves_the_measurement_of_the_other(shared: Folder) -> None:
     assert shared.climb(recheck=True).status == "ok"
     assert (set_of(shared), set_of(shared, "rival")) == (SECOND, FIRST)

@@ -211,6 +211,7 @@ def test_what_is_gone_or_altered_refutes(harm: Callable[[Folder], None], what: s
     assert not audit.holds
 
 
+@pytest.mark.slow
 def test_a_record_that_was_superseded_names_the_next(measured_twice: Folder) -> None:
     first, second = measured_twice.records()
     audit = audited(measured_twice, 0)
