@@ -33,7 +33,7 @@ ui: $(INSTALLED_UI) .demo/calib.yaml ## Dagster's own pages on .demo/
 test: $(INSTALLED_DEV) ## the test suite, but for what takes long
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m 'not slow'
 
-test-slow: $(INSTALLED_DEV) ## the long tests: sweeps, a real daemon, processes that are killed
+test-slow: $(INSTALLED_DEV) ## the long tests: sweeps, a real daemon, killed processes, the ledger on a server
 	$(BIN)/python -m pytest -m slow
 
 test-lowest: $(LOWEST)/.installed ## the fast tests, at the lower bounds that pyproject.toml declares

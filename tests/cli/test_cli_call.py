@@ -11,6 +11,7 @@ import weakref
 
 import pytest
 from small_project import GOOD, POPULATION
+from sweeps import swept
 
 from calib_pipeline import __version__
 from calib_pipeline.cli import status
@@ -255,9 +256,7 @@ def test_json_of_the_schema_is_the_schema(calib):
     assert {"study", "dimension", "scale", "decision"} <= set(schema["properties"])
 
 
-@pytest.mark.parametrize(
-    "command", ["status", "validate --json", pytest.param("status --json", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("command", swept(["status", "validate --json", "status --json"], "validate --json"))
 def test_a_stream_that_is_closed_is_no_fault(declared, command):
     whole = f"{sys.executable} -m calib_pipeline.cli.main {command} --project {declared} >&-"
     ended = subprocess.run(["sh", "-c", whole], capture_output=True, text=True, check=False)

@@ -226,12 +226,13 @@ def test_evidence_that_cannot_be_read_is_stale_and_no_fault(own_copy, calib, con
     assert (cell["status"], cell["stopped_at"]) == ("stale", "human_ceiling")
 
 
-EMPTY = pytest.param("", id="empty", marks=pytest.mark.slow)
+UNREADABLE = {"empty": "", "broken": "a,b\n1\n", "gone": None}
 
 
 @pytest.mark.parametrize("table", ["items.csv", "annotations.csv", "scores.csv"])
-@pytest.mark.parametrize("content", [EMPTY, pytest.param("a,b\n1\n", id="broken"), pytest.param(None, id="gone")])
-def test_a_table_that_cannot_be_read_does_not_break_the_status(own_copy, calib, table, content):
+@pytest.mark.parametrize("how", swept(UNREADABLE, "gone"))
+def test_a_table_that_cannot_be_read_does_not_break_the_status(own_copy, calib, table, how):
+    content = UNREADABLE[how]
     path = own_copy / "data" / POPULATION / table
     path.unlink() if content is None else path.write_text(content)
     for study in (GOOD, FITTED):

@@ -205,6 +205,7 @@ def test_a_file_newer_than_the_ledger_is_refused(climbed: Folder, world: World) 
     assert climbed.run_alone("annotations").status == "ok"
 
 
+@pytest.mark.slow
 def test_a_run_that_dies_after_the_opening_is_an_exact_repeat(tmp_path: Path, instance: dg.DagsterInstance) -> None:
     from calib_pipeline import ladder
 

@@ -11,16 +11,7 @@ from calib_pipeline.errors import InputError
 from calib_pipeline.studies.documents import Document, read_document
 
 
-@pytest.fixture(
-    autouse=True,
-    params=[
-        pytest.param(
-            True, marks=pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML without libyaml: install a wheel")
-        ),
-        False,
-    ],
-    ids=["libyaml", "python"],
-)
+@pytest.fixture(autouse=True, params=[True, False][not yaml.__with_libyaml__ :], ids="with libyaml: {}".format)
 def _scanner(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever scans a file, it reads the same, and a fault has the same words."""
     monkeypatch.setattr(yaml, "__with_libyaml__", request.param)
