@@ -11,7 +11,7 @@ from calib_pipeline.errors import InputError
 from calib_pipeline.studies.documents import Document, read_document
 
 
-@pytest.fixture(autouse=True, params=[True, False][not yaml.__with_libyaml__ :], ids="with libyaml: {}".format)
+@pytest.fixture(autouse=True, params=[True, False] if yaml.__with_libyaml__ else [False], ids="with libyaml: {}".format)
 def _scanner(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever scans a file, it reads the same, and a fault has the same words."""
     monkeypatch.setattr(yaml, "__with_libyaml__", request.param)
