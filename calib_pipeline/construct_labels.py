@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from calib_pipeline.evidence.annotations import LabelProvenance, LabelsElsewhere, label_provenance
 from calib_pipeline.evidence.same_labels import same_labels
@@ -17,11 +17,31 @@ if TYPE_CHECKING:
     from calib_pipeline.studies.study import Study
 
 
-def sets_of_other_constructs(ledger: Ledger, study: Study, held: HoldoutSet) -> list[HoldoutSet]:
-    """The sets that share items with one, under a dimension that the study declares to be another construct."""
-    others = study.holdout.other_constructs or {}
-    sharing = [ledger.reserved_set(holdout_id) for holdout_id in ledger.sharing(held.holdout_id)] if others else []
-    return [other for other in sharing if other.dimension in others]
+class StoredElsewhere(NamedTuple):
+    """A set of another construct that shares items with one, and the digests of its labels that rungs have read."""
+
+    held: HoldoutSet
+    tables: tuple[str, ...]
+
+
+def stored_elsewhere(ledger: Ledger, study: Study, held: HoldoutSet, config_digest: str) -> list[StoredElsewhere]:
+    """The labels of a set's items under dimensions that the study declares to be other constructs.
+
+    What was read there counts until this configuration first opened the set, so that the answer then stays as it is.
+    Sets whose labels nobody read by then are left out; without tables are those of which only an opening is known.
+    """
+    constructs = study.holdout.other_constructs or {}
+    if not constructs:
+        return []
+    opened = (event for event in ledger.events(held.holdout_id) if event.event == "opened")
+    until = next((event.seq for event in opened if event.config_digest == config_digest), None)
+    found = []
+    for other in map(ledger.reserved_set, ledger.sharing(held.holdout_id)):
+        events = [event for event in ledger.events(other.holdout_id) if until is None or event.seq < until]
+        tables = tuple(sorted(_tables(events)))
+        if other.dimension in constructs and (tables or any(event.event == "opened" for event in events)):
+            found.append(StoredElsewhere(other, tables))
+    return found
 
 
 def provenance_on(
@@ -33,23 +53,7 @@ def provenance_on(
     labels: pd.DataFrame,
     opens: Callable[[str], object] = lambda _: None,
 ) -> LabelProvenance:
-    """Since when the labels of a set were held out, and how far they are those of other constructs; as below."""
-    elsewhere = labels_elsewhere(ledger, store, study, held, config_digest, labels, opens)
-    return label_provenance(study, labels, reserved_since(ledger, held), elsewhere)
-
-
-def labels_elsewhere(
-    ledger: Ledger,
-    store: EvidenceStore,
-    study: Study,
-    held: HoldoutSet,
-    config_digest: str,
-    labels: pd.DataFrame,
-    opens: Callable[[str], object],
-) -> tuple[LabelsElsewhere, ...]:
-    """How far a set's labels are those of the sets of other constructs that share items with it.
-
-    What was seen there counts until this configuration first opened the set, so that the answer then stays as it is.
+    """Since when the labels of a set were held out, and how far they are those of other constructs.
 
     Parameters
     ----------
@@ -63,23 +67,15 @@ def labels_elsewhere(
     DamagedEvidence
         When a table of labels that the ledger names is not in the store.
     """
-    opened = (event for event in ledger.events(held.holdout_id) if event.event == "opened")
-    until = next((event.seq for event in opened if event.config_digest == config_digest), None)
-    found = []
-    for other in sets_of_other_constructs(ledger, study, held):
-        holdout_id = other.holdout_id
-        events = [event for event in ledger.events(holdout_id) if until is None or event.seq < until]
+    elsewhere = []
+    for other, tables in stored_elsewhere(ledger, study, held, config_digest):
+        if tables:
+            opens(other.holdout_id)
         here = _names_here(held, other)
-        opens(holdout_id)
-        seen = [_renamed(store.get_table(digest), here) for digest in sorted(_tables(events))]
-        if seen:
-            compared = [same_labels(labels, one) for one in seen]
-            found.append(
-                LabelsElsewhere(holdout_id, other.dimension, max(compared, key=lambda one: (one.same, one.equal)))
-            )
-        elif any(event.event == "opened" for event in events):
-            found.append(LabelsElsewhere(holdout_id, other.dimension, None))
-    return tuple(found)
+        compared = [same_labels(labels, _renamed(store.get_table(digest), here)) for digest in tables]
+        most = max(compared, key=lambda one: (one.same, one.equal), default=None)
+        elsewhere.append(LabelsElsewhere(other.holdout_id, other.dimension, most))
+    return label_provenance(study, labels, reserved_since(ledger, held), tuple(elsewhere))
 
 
 def _tables(events: list[Event]) -> set[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from calib_pipeline.chain import Chain, Declared, Given
-from calib_pipeline.construct_labels import provenance_on, sets_of_other_constructs
+from calib_pipeline.construct_labels import provenance_on, stored_elsewhere
 from calib_pipeline.digests import digest_frame
 from calib_pipeline.errors import InputError
 from calib_pipeline.evidence.evidence import Evidence
@@ -99,9 +99,10 @@ def _opened_store(project: Project, record: dict[str, Any]) -> EvidenceStore:
             )
         with Ledger.open(project.ledger) as ledger:
             if not ledger.verify():
-                sharing = sets_of_other_constructs(ledger, declared_study(record), ledger.reserved_set(held))
-                for holdout_id in (held, *(other.holdout_id for other in sharing)):
-                    ledger.record_read(holdout_id, record["study"], record["scorer"]["digest"], "verification")
+                config_digest = record["scorer"]["digest"]
+                beside = stored_elsewhere(ledger, declared_study(record), ledger.reserved_set(held), config_digest)
+                for holdout_id in (held, *(other.held.holdout_id for other in beside if other.tables)):
+                    ledger.record_read(holdout_id, record["study"], config_digest, "verification")
                 return EvidenceStore(project.store, key)
     except (DamagedEvidence, LedgerError, KeyError, TypeError, ValueError):
         pass

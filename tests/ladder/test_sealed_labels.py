@@ -265,6 +265,19 @@ class TestBesideAnotherConstruct:
         assert {str(event.details["purpose"]) for event in later} == {"verification"}
         assert len({event.holdout_id for event in later}) == 2
 
+    def test_a_set_that_nobody_looked_at_is_not_read_for_it(
+        self, tmp_path: Path, instance: dg.DagsterInstance, key: None
+    ) -> None:
+        world = spent_for_tone()
+        another_construct(world)
+        folder = folder_of(world, tmp_path / "unread", instance)
+        assert folder.climb_to("annotations", "tone").status == "ok"
+        assert folder.climb().status == "ok"
+        [record] = folder.records()
+        assert verify_record(folder.project, record.record_id).problems == ()
+        of_tone = {event.event for event in folder.events() if event.holdout_id == TONE}
+        assert of_tone == {"reserved", "registered", "labels_ingested", "evidence"}
+
     def test_status_opens_neither(self, both: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
         before = len(both.events())
         for given in (KEY, ""):
