@@ -10,7 +10,9 @@ INSTALLED_UI := $(VENV)/.installed-ui
 LOWEST := .venv-lowest
 FAST_TESTS := $(addprefix tests/,hardcases ledger sealing statistics studies tables) \
   $(addprefix tests/dagster_side/,test_definitions.py test_evidence_io.py test_gate_type.py)
-# Byte code is compiled where it is imported, and not for the four fifths of files that nothing here imports.
+# Byte code is compiled where it is imported, and not for the four fifths of files that nothing here imports; it is kept,
+# whatever the surroundings say: without it every command spends seconds on its imports.
+unexport PYTHONDONTWRITEBYTECODE
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 EXAMPLE := $(shell find examples/sentiment -type f -not -path '*/__pycache__/*' -not -path '*/.calib/*' 2>/dev/null)
 # Exit code 3 says that a ladder stopped: a result, not a fault.

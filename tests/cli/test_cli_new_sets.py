@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import yaml
 from small_project import GOOD, POPULATION, RESERVED, SIZE
 
@@ -10,6 +11,7 @@ def lines(said):
     return [line for line in said.out.splitlines() if " was reserved: " in line]
 
 
+@pytest.mark.slow
 def test_the_first_set_is_named_and_a_second_run_names_none(declared, calib, quick_dagster):
     first = calib("run", "--study", GOOD, "--project", declared)
     assert lines(first) == [f"kindness@{POPULATION}.g1 was reserved: {RESERVED} items of {POPULATION}"]

@@ -159,6 +159,7 @@ def test_a_population_without_unspent_items_is_told_before_the_run_that_would_fa
 
 
 @pytest.mark.usefixtures("quick_dagster")
+@pytest.mark.slow
 def test_the_next_run_does_what_was_told(own_copy, calib):
     changed(own_copy, GOOD, "decision", "cost_false_accept", "value", 5)
     assert told(calib, own_copy, GOOD).endswith(DRAWS)

@@ -133,6 +133,7 @@ def test_a_second_run_changes_nothing(sealed: Folder) -> None:
     assert {path: path.read_bytes() for path in store(sealed).rglob("*.sealed")} == files
 
 
+@pytest.mark.slow
 def test_what_is_left_to_label_is_told_without_the_key(
     tmp_path: Path,
     instance: dg.DagsterInstance,
@@ -265,6 +266,7 @@ class TestBesideAnotherConstruct:
         assert {str(event.details["purpose"]) for event in later} == {"verification"}
         assert len({event.holdout_id for event in later}) == 2
 
+    @pytest.mark.slow
     def test_a_set_that_nobody_looked_at_is_not_read_for_it(
         self, tmp_path: Path, instance: dg.DagsterInstance, key: None
     ) -> None:

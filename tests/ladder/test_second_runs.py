@@ -224,6 +224,7 @@ def next_generation(climbed: Folder, world: World) -> Folder:
     return climbed
 
 
+@pytest.mark.slow
 def test_a_changed_configuration_waits_for_labels_of_unspent_items(next_generation: Folder, world: World) -> None:
     folder = next_generation
     spent = set(world.labels["item_id"])

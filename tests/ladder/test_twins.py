@@ -57,6 +57,7 @@ def test_twins_outside_are_counted_and_told_and_stop_nothing(
 
 
 @pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.slow
 def test_twins_of_one_group_are_on_one_side(grouped: bool, tmp_path: Path, instance: dg.DagsterInstance) -> None:
     world = with_texts(world_of())
     pairs = [(f"t{number:04d}", f"t{number + 1:04d}") for number in range(0, 100, 2)]
@@ -71,6 +72,7 @@ def test_twins_of_one_group_are_on_one_side(grouped: bool, tmp_path: Path, insta
     assert outside is None if grouped else outside is not None and outside > 10
 
 
+@pytest.mark.slow
 def test_no_text_reaches_what_is_stored(twins: World, tmp_path: Path, instance: dg.DagsterInstance) -> None:
     folder = folder_of(twins, tmp_path, instance)
     assert folder.climb().status == "ok"

@@ -8,6 +8,16 @@ import pytest
 from ledger_story import Story, tell
 from past_the_ledger import REFUSED, Past, past
 
+CHANGES = [
+    "TRUNCATE events",
+    "TRUNCATE holdout_items",
+    "TRUNCATE events, holdout_items, meta CASCADE",
+    "INSERT INTO events SELECT * FROM events WHERE seq = 3 ON CONFLICT (seq) DO UPDATE SET actor = 'nobody'",
+    "INSERT INTO holdout_items SELECT * FROM holdout_items ON CONFLICT (holdout_id, item_id) DO UPDATE SET rank=0",
+    "WITH gone AS (DELETE FROM events RETURNING seq) SELECT * FROM gone",
+    "UPDATE ONLY events SET actor = 'nobody' WHERE false",
+]
+
 
 @pytest.fixture
 def told(postgresql_story: Story) -> Story:
@@ -20,26 +30,16 @@ def raw(told: Story) -> Iterator[Past]:
         yield connection
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "TRUNCATE events",
-        "TRUNCATE holdout_items",
-        "TRUNCATE events, holdout_items, meta CASCADE",
-        "INSERT INTO events SELECT * FROM events WHERE seq = 3 ON CONFLICT (seq) DO UPDATE SET actor = 'nobody'",
-        "INSERT INTO holdout_items SELECT * FROM holdout_items ON CONFLICT (holdout_id, item_id) DO UPDATE SET rank=0",
-        "WITH gone AS (DELETE FROM events RETURNING seq) SELECT * FROM gone",
-        "UPDATE ONLY events SET actor = 'nobody' WHERE false",
-    ],
-)
 @pytest.mark.parametrize("role", ["origin", "replica"])
-def test_no_row_is_changed_whatever_role_the_session_plays(told: Story, raw: Past, role: str, statement: str) -> None:
+def test_no_row_is_changed_whatever_role_the_session_plays(told: Story, raw: Past, role: str) -> None:
     raw.run(f"SET session_replication_role = {role}")
-    with pytest.raises(REFUSED, match="the ledger is append-only"):
-        raw.run(statement)
+    for statement in CHANGES:
+        with pytest.raises(REFUSED, match="the ledger is append-only"):
+            raw.run(statement)
     assert told.ledger.verify() == []
 
 
+@pytest.mark.slow
 def test_a_table_that_the_session_puts_before_the_ledgers_own_deceives_no_trigger(told: Story, raw: Past) -> None:
     raw.run("CREATE TEMPORARY TABLE events (seq integer, hash varchar, holdout_id varchar, event varchar)")
     schema = raw.run("SELECT current_schema() AS name")[0]["name"]

@@ -125,6 +125,7 @@ def test_what_it_was_held_against(record: dict[str, Any]) -> None:
     assert {("cost_difference", "accept all"), ("cost_difference", "reject all")} <= set(decision)
 
 
+@pytest.mark.slow
 def test_it_counts_what_was_not_compared(tmp_path: Path, instance: dg.DagsterInstance) -> None:
     world = world_of()
     world.label_only(set(reserved(world)["item_id"]))
