@@ -33,13 +33,13 @@ ui: $(INSTALLED_UI) .demo/calib.yaml ## Dagster's own pages on .demo/
 	$(BIN)/calib dev --project .demo
 
 test: $(INSTALLED_DEV) ## the test suite, but for what takes long
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m 'not slow'
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m 'not slow'
 
 test-slow: $(INSTALLED_DEV) ## the long tests: sweeps, a real daemon, killed processes, the ledger on a server
 	$(BIN)/python -m pytest -m slow
 
 test-lowest: $(LOWEST)/.installed ## the fast tests, at the lower bounds that pyproject.toml declares
-	$(LOWEST)/bin/python -m pytest -n $(JOBS) --dist loadfile -p no:cacheprovider $(FAST_TESTS)
+	$(LOWEST)/bin/python -m pytest -n $(JOBS) --dist worksteal -p no:cacheprovider $(FAST_TESTS)
 
 lint: $(INSTALLED_DEV) ## ruff: rules and format
 	$(BIN)/ruff check
