@@ -8,7 +8,7 @@ INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
 INSTALLED_UI := $(VENV)/.installed-ui
 LOWEST := .venv-lowest
-FAST_TESTS := $(addprefix tests/,hardcases ledger sealing statistics studies tables) \
+FAST_TESTS := $(addprefix tests/,hardcases judging ledger sealing statistics studies tables) \
   $(addprefix tests/dagster_side/,test_definitions.py test_evidence_io.py test_gate_type.py)
 # Byte code is compiled where it is imported, and not for the four fifths of files that nothing here imports; it is kept,
 # whatever the surroundings say: without it every command spends seconds on its imports.

@@ -314,9 +314,8 @@ class HoldoutSets:
 
     def _refuse_contradictory_outputs(self, study: Study, newest: HoldoutSet) -> None:
         """Such a table is to be mended: it names no other configuration, which would need other items."""
-        if study.data.scores is not None:
-            with suppress(Unreadable):
-                self._tables.scores(study, newest.population, {item.item_id for item in newest.items})
+        with suppress(Unreadable):
+            self._tables.scores(study, newest.population, {item.item_id for item in newest.items})
 
     def _drawn_before(self, manifest: Manifest, spent: SpentItems) -> dict[str, SpentItems]:
         """What the other populations held from which spent items of this one were drawn, by name."""

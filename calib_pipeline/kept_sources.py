@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 
 def keep_sources(project: Project, tables: TableCache, store: EvidenceStore, study: Study, population: str) -> Sources:
     """Store the brought tables of a study on a population, and name them by digest and path."""
-    paths = {"manifest": project.populations[population], "labels": project.path(study.data.annotations, population)}
-    if study.data.scores is not None:
-        paths["scores"] = project.path(study.data.scores, population)
+    paths = {
+        "manifest": project.populations[population],
+        "labels": project.path(study.data.annotations, population),
+        "scores": project.scores(study, population),
+    }
     if study.scorer.tuned_on is not None:
         paths["tuned_on"] = project.path(study.scorer.tuned_on, population)
     kept = {name: store.put_input(tables.kept(name, path), labels=name == "labels") for name, path in paths.items()}
     shown = {name: tables.relative(path) for name, path in paths.items()}
-    return Sources(kept["manifest"], kept["labels"], kept.get("scores", ""), shown, kept.get("tuned_on"))
+    return Sources(kept["manifest"], kept["labels"], kept["scores"], shown, kept.get("tuned_on"))

@@ -49,19 +49,24 @@ class TableCache:
 
     def scores(self, study: Study, population: str, reserved: set[str], scorer: Scorer | None = None) -> Scores:
         """A scorer's outputs of a study on a population, for the reserved items; by default the study's own scorer."""
-        from calib_pipeline.errors import InputError
+        from calib_pipeline.errors import Unreadable
         from calib_pipeline.tables.scores import normalise_scores
 
-        if study.data.scores is None:
-            raise InputError(
-                f"the study {study.name!r} names no table of scores", expected="data.scores", todo="add it to the study"
-            )
-        url = self._project.path(study.data.scores, population)
+        url = self._project.scores(study, population)
         known = set(self.manifest(population).frame["item_id"])
         outputs = (scorer or study.scorer).model_dump(mode="json", by_alias=True)
         read_by = digest_json([outputs, bool(study.panel), _scale(study)])
         key = ("scores", url, read_by, digest_json(sorted(reserved)))
-        return self._once(key, url, lambda: normalise_scores(self._outputs(url), study, reserved, known, scorer))
+        try:
+            return self._once(key, url, lambda: normalise_scores(self._outputs(url), study, reserved, known, scorer))
+        except Unreadable as absent:
+            if not study.judged:
+                raise
+            raise Unreadable(
+                f"the judge of {study.name!r} has not answered for every reserved item of {population!r} yet",
+                where=self.relative(url),
+                todo=f"run `calib judge run --study {study.name} --population {population}`",
+            ) from absent
 
     def tuned_on(self, study: Study, population: str) -> TuningItems:
         """What a study's scorer is said to be shaped by."""
@@ -79,9 +84,8 @@ class TableCache:
 
         with suppress(ReviewUnavailable):
             self._sheet(study, self._project.path(study.data.annotations, population))
-        if study.data.scores is not None:
-            with suppress(Unreadable):
-                self._outputs(self._project.path(study.data.scores, population))
+        with suppress(Unreadable):
+            self._outputs(self._project.scores(study, population))
 
     def _sheet(self, study: Study, url: str) -> RawTable:
         from calib_pipeline.tables.annotations import label_table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from calib_pipeline.errors import InputError, ReviewUnavailable, Unreadable
@@ -35,6 +35,8 @@ class UnreadTable:
     shown: str
     absent: bool
     fault: str
+    judged: Cell | None = None
+    """The cell whose judge fills the table, where nobody brings it."""
 
     @property
     def sentence(self) -> str:
@@ -43,6 +45,9 @@ class UnreadTable:
 
     def next_step(self, then: str) -> str:
         """What to bring or mend before ``then``."""
+        if self.judged is not None and self.absent:
+            named = f"--study {self.judged.study} --population {self.judged.population}"
+            return f"run `calib judge run {named}`, then `{then}`"
         return f"{'bring' if self.absent else 'mend'} the table of {self.table} ({self.shown}), and run `{then}`"
 
 
@@ -108,19 +113,16 @@ def _unread(project: Project, cell: Cell, reserved: set[str] | None) -> Iterator
     labels = tried("labels", sheet, lambda: tables.labels(study, cell.population, reserved))
     if labels is not None:
         yield labels
-    if study.data.scores is not None:
-        outputs = project.path(study.data.scores, cell.population)
-        scores = tried("scores", outputs, lambda: tables.scores(study, cell.population, reserved))
-        if scores is not None:
-            yield scores
+    outputs = project.scores(study, cell.population)
+    scores = tried("scores", outputs, lambda: tables.scores(study, cell.population, reserved))
+    if scores is not None:
+        yield replace(scores, judged=cell) if study.judged else scores
 
 
 def _placed(project: Project, cell: Cell, unusable: UnreadTable) -> UnreadTable:
     """The table that was refused before a set was reserved: the label sheet, else the scores."""
     study = project.studies[cell.study]
-    if study.data.scores is None:
-        return unusable
-    outputs = project.path(study.data.scores, cell.population)
+    outputs = project.scores(study, cell.population)
     if _USER.sub("", outputs) not in unusable.fault:
         return unusable
     return UnreadTable("scores", shown_path(project, outputs), unusable.absent, unusable.fault)

@@ -8,9 +8,11 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
+from calib_pipeline.digests import digest_json
 from calib_pipeline.errors import Faults, InputError
 from calib_pipeline.studies.addresses import absolute, ledger_address, store_address
 from calib_pipeline.studies.declared import Address, Name, Reason, Section, Settings
+from calib_pipeline.studies.digests import configuration_digest
 from calib_pipeline.studies.documents import Document, read_document
 from calib_pipeline.studies.faults import faults_of, nearest
 from calib_pipeline.studies.study import Study
@@ -104,6 +106,22 @@ class Project:
     def path(self, template: str, population: str) -> str:
         """The absolute path or URL of a table, ``{population}`` filled in."""
         return absolute(self.root, template.replace("{population}", population))
+
+    def scores(self, study: Study, population: str) -> str:
+        """The address of a study's table of outputs: the one that it names, else the one that its judges fill.
+
+        The latter bears the digest of their configurations: another configuration finds no output of an earlier one.
+
+        Raises
+        ------
+        InputError
+            When the rubric, which is part of a configuration, cannot be read.
+        """
+        if study.data.scores is not None:
+            return self.path(study.data.scores, population)
+        rubric = self.rubric_text(study)
+        judges = digest_json([configuration_digest(one, rubric) for one in study.by_scorer().values()])
+        return f"{self.store}/outputs/{population}/{study.name}.{judges}.jsonl"
 
 
 def load_project(root: Path) -> Project:

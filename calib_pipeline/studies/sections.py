@@ -109,6 +109,17 @@ class Transform(Section):
         return self
 
 
+class JudgeRun(Section):
+    """How the pipeline calls a judge; nothing here changes what is measured."""
+
+    budget_tokens: Whole = Field(
+        default=200_000, ge=1_000, le=5_000_000, description="Most tokens of one run.", examples=[200000]
+    )
+    concurrency: Whole = Field(default=4, ge=1, le=64, description="Most calls at once.", examples=[4])
+    attempts: Whole = Field(default=5, ge=1, le=20, description="Most calls for one item.", examples=[5])
+    timeout_seconds: Number = Field(default=60, gt=0, le=3600, description="Longest wait for an answer.", examples=[60])
+
+
 class Scorer(Section):
     """The instrument: what stands in for a person's judgment."""
 
@@ -126,6 +137,11 @@ class Scorer(Section):
         default=None,
         description="Path or URL of a table of what it was tuned on: item_id, content_digest, text_digest or text.",
         examples=["data/{population}/tuning.csv"],
+    )
+    run: JudgeRun = Field(
+        default_factory=JudgeRun,
+        description="How it is called, where no table brings its outputs.",
+        examples=[{"budget_tokens": 200000}],
     )
 
 

@@ -143,6 +143,15 @@ class Study(Section):
         ]
 
     @property
+    def judged(self) -> bool:
+        """Whether its scorers are run here, and no table brings their outputs."""
+        return self.data.scores is None
+
+    def by_scorer(self) -> dict[str, Study]:
+        """The study as one of each of its scorers, by id: its own, and each member of the panel."""
+        return {one.id: self.model_copy(update={"scorer": one}) for one in (self.scorer, *self.panel)}
+
+    @property
     def supports_status(self) -> bool:
         """Whether the study can be more than a diagnostic: a held-out set, an anchor and no loose bar."""
         return self.holdout.role == "holdout" and self.reference.kind == "anchor" and not self.loose_bars()
@@ -174,6 +183,10 @@ class Study(Section):
             _transform_fits(member.transform, self.scale, ("panel", index, "transform"))
         if self.data.scores is None and any(scorer.kind == "table" for scorer in (self.scorer, *self.panel)):
             raise Refusal("a scorer of kind 'table' needs its table", key=("data",), expected="the key 'scores'")
+        if self.judged:
+            _can_be_run(self.scorer, ("scorer",))
+            for index, member in enumerate(self.panel):
+                _can_be_run(member, ("panel", index))
         return self
 
     def _set_is_large_enough(self) -> None:
@@ -188,6 +201,25 @@ class Study(Section):
                     key=key,
                     expected=f"at most {size}, or a larger 'holdout.size'",
                 )
+
+
+def _can_be_run(scorer: Scorer, key: tuple[str | int, ...]) -> None:
+    """What a judge cannot be run without stands in its configuration, as text."""
+    needed = {
+        "openai": (
+            ("model", "the name by which the endpoint knows it"),
+            ("prompt", "a text that shows {rubric} and columns of the item"),
+        ),
+        "python": (("function", "an import path such as judges.rules:politeness"),),
+    }
+    for name, expected in needed.get(scorer.kind, ()):
+        given = scorer.config.get(name)
+        if not isinstance(given, str) or not given.strip():
+            raise Refusal(
+                f"a scorer of kind {scorer.kind!r} whose outputs no table brings is run here, and has no {name}",
+                key=(*key, "config"),
+                expected=f"the key {name!r}: {expected}; or 'scores' under 'data'",
+            )
 
 
 def _one_of(value: str, allowed: tuple[str, ...], key: tuple[str, ...], kind: str) -> None:

@@ -83,7 +83,7 @@ def test_make_has_every_target_that_a_page_names() -> None:
 def test_calib_knows_the_command(call: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = shlex.split(call.replace("…", ""))[1:]
     command = [word for word in words if re.fullmatch(r"[a-z-]+", word) and not word.startswith("-")]
-    depth = 2 if command[:1] in (["record"], ["holdout"]) else 1
+    depth = 2 if command[:1] in (["record"], ["holdout"], ["judge"]) else 1
     assert main([*command[:depth], "--help"]) == 0
     told = capsys.readouterr().out
     assert {word for word in words if word.startswith("--")} <= set(re.findall(r"--[a-z-]+", told))

@@ -60,7 +60,7 @@ def test_the_complete_example_is_a_study(tmp_path: Path, study_yaml: str) -> Non
         ("cut: [0.6]", "cut: [0.2, 0.6]", 10, "'scorer.transform.cut': 2 cut points do not divide 2 levels; "
          "expected 1 cut points"),
         ("panel: []", "panel: [{id: other, knd: table}]", 11, "unknown key 'panel[0].knd'; expected one of "
-         "id, kind, config, transform, tuned_on. Did you mean 'kind'? For example: kind: table"),
+         "id, kind, config, transform, tuned_on, run. Did you mean 'kind'? For example: kind: table"),
         ("column: text_words", "colum: text_words", 17, "unknown key 'baselines.heuristics[0].colum'; expected "
          "one of column. Did you mean 'column'? For example: column: text_words"),
         ("budget: 0.5", "budget: 5", 24, "'decision.budget': the budget 5 is more than accepting or rejecting "

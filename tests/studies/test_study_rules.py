@@ -134,8 +134,33 @@ def test_a_panel_member_has_an_id_of_its_own_and_a_transform_that_fits(declarati
 def test_a_table_scorer_needs_its_table(declaration: dict[str, Any]) -> None:
     data = {"populations": ["p"], "annotations": "a.csv"}
     assert "needs its table" in said(declaration, data=data)
-    remote = {"id": "judge", "kind": "openai", "config": {"model": "m"}}
-    assert changed(declaration, data=data, scorer=remote).data.scores is None
+    remote = {"id": "judge", "kind": "openai", "config": {"model": "m", "prompt": "{rubric} {text}"}}
+    assert changed(declaration, data=data, scorer=remote).judged
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "lacks"),
+    [
+        ("openai", {"prompt": "{rubric} {text}"}, "has no model"),
+        ("openai", {"model": "m"}, "has no prompt"),
+        ("openai", {"model": "m", "prompt": "  "}, "has no prompt"),
+        ("openai", {"model": 4, "prompt": "{text}"}, "has no model"),
+        ("python", {}, "has no function"),
+    ],
+)
+def test_a_judge_that_is_run_here_declares_what_it_takes(
+    declaration: dict[str, Any], kind: str, config: dict[str, Any], lacks: str
+) -> None:
+    scorer = {"id": "judge", "kind": kind, "config": config}
+    data = {"populations": ["p"], "annotations": "a.csv"}
+    assert lacks in said(declaration, data=data, scorer=scorer)
+    assert not changed(declaration, scorer=scorer).judged
+
+
+@pytest.mark.parametrize("tokens", [999, 5_000_001, 0, -1])
+def test_a_budget_has_its_bounds(declaration: dict[str, Any], tokens: int) -> None:
+    scorer = {"id": "s", "kind": "table", "run": {"budget_tokens": tokens}}
+    assert "scorer.run.budget_tokens" in said(declaration, scorer=scorer)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,108 @@
+"""``calib judge``: run the scorers whose outputs no table brings."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import closing, nullcontext
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from calib_pipeline.cli.console import Console
+from calib_pipeline.cli.exit_codes import REACHED, STOPPED
+from calib_pipeline.errors import InputError
+
+if TYPE_CHECKING:
+    from calib_pipeline.cell import Cell
+    from calib_pipeline.judging.held_out import Judged
+    from calib_pipeline.judging.scoring import Scoring
+    from calib_pipeline.ledger import Ledger
+    from calib_pipeline.studies.project import Project
+
+
+def add(commands: Any, everywhere: argparse.ArgumentParser) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("judge", parents=[everywhere], help="run the judges that the studies declare")
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    runs = actions.add_parser(
+        "run",
+        parents=[everywhere],
+        help="have the reserved items answered, within a budget",
+        description="Show every item of the held-out set, and the rubric, to the study's judge, within the budget of "
+        "scorer.run. Answers that are there are not paid for again. The table of scores is written when every item "
+        "has an answer, and `calib run` goes on from there.",
+    )
+    runs.add_argument("--study", metavar="S", help="this study only")
+    runs.add_argument("--population", metavar="P", help="this population only")
+    runs.set_defaults(command=run_judges)
+
+
+def run_judges(arguments: argparse.Namespace, console: Console) -> int:
+    """Run the judges of every asked-for cell; 3 where a budget ended before the items did."""
+    from calib_pipeline.cli.project_folder import asked_cells, open_project
+    from calib_pipeline.status.standing import open_ledger
+
+    project = open_project(arguments.project)
+    cells = asked_cells(project, arguments.study, arguments.population)
+    if arguments.study is None:
+        cells = [cell for cell in cells if project.studies[cell.study].judged]
+    if not cells:
+        raise InputError("no study declares a judge that is run here", expected="scorer.kind openai or python")
+    ledger = open_ledger(project)
+    with nullcontext() if ledger is None else closing(ledger):
+        done = [(cell, _judged(project, ledger, cell, console)) for cell in cells]
+    console.json([_document(cell, judged) for cell, judged in done])
+    for cell, judged in done:
+        _say(project, cell, judged, console)
+    return REACHED if all(judged.written for _, judged in done) else STOPPED
+
+
+def _judged(project: Project, ledger: Ledger | None, cell: Cell, console: Console) -> Judged:
+    from calib_pipeline.judging.held_out import judge_set
+
+    study = project.studies[cell.study]
+    with console.progress(study.holdout.size * len(study.by_scorer()), "judging") as progress:
+        before: dict[str, int] = {}
+
+        def said(scorer_id: str, scoring: Scoring) -> None:
+            words = f"{scorer_id}: {_counts(scoring)}"
+            progress.starts(words)
+            for _ in range(scoring.asked - scoring.left - before.get(scorer_id, 0)):
+                progress.finished(words)
+            before[scorer_id] = scoring.asked - scoring.left
+
+        return judge_set(project, ledger, cell, said if console.shows_progress else lambda _scorer, _scoring: None)
+
+
+def _counts(scoring: Scoring) -> str:
+    codes = ", ".join(f"{code} {count}" for code, count in sorted(scoring.codes.items()))
+    told = f" ({codes})" if codes else ""
+    return (
+        f"{scoring.scored:,} scored, {scoring.abstained:,} abstained, {scoring.errored:,} errored{told}, "
+        f"{scoring.tokens:,} tokens"
+    )
+
+
+def _document(cell: Cell, judged: Judged) -> dict[str, Any]:
+    scorers = {name: {**asdict(one), "left": one.left} for name, one in judged.scorings.items()}
+    return {
+        "study": cell.study,
+        "population": cell.population,
+        "holdout_id": judged.holdout_id,
+        "complete": judged.written,
+        "scorers": scorers,
+    }
+
+
+def _say(project: Project, cell: Cell, judged: Judged, console: Console) -> None:
+    named = f"--study {cell.study} --population {cell.population}"
+    for name, scoring in judged.scorings.items():
+        console.result(f"{name} on the {scoring.asked:,} items of {judged.holdout_id}: {_counts(scoring)}")
+        if scoring.left:
+            budget = project.studies[cell.study].by_scorer()[name].scorer.run.budget_tokens
+            console.result(
+                f"    {scoring.left:,} items are left: the next call does not fit into the budget of {budget:,} tokens"
+            )
+    if judged.written:
+        console.result(f"    next: `calib run {named}`")
+    else:
+        console.result(f"    next: `calib judge run {named}` goes on from there, with the budget again")

@@ -1,0 +1,146 @@
+"""Asking a judge about the items of a set, each once, within a budget."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from calib_pipeline.judging.answers import Answer
+from calib_pipeline.judging.budget import TokenBudget
+from calib_pipeline.judging.endpoint import EndpointJudge, OutOfBudget
+from calib_pipeline.judging.function import BATCH, FunctionJudge
+from calib_pipeline.judging.outputs import Outputs
+from calib_pipeline.judging.requests import Request
+
+if TYPE_CHECKING:
+    from calib_pipeline.studies.sections import JudgeRun
+
+PASSING = ("timeout", "connection", "raised", "http_429")
+"""Codes of errors that another run may not meet; so are those of 500 and above."""
+
+
+@dataclass
+class Scoring:
+    """How far the scoring of a set has come.
+
+    Attributes
+    ----------
+    asked, kept
+        Items of the set, and how many of them had an answer before this run.
+    scored, abstained, errored
+        Items by what was answered, in this run or before it.
+    tokens
+        What this run spent.
+    out_of_budget
+        Whether items are left because the budget is used up.
+    """
+
+    asked: int
+    kept: int = 0
+    scored: int = 0
+    abstained: int = 0
+    errored: int = 0
+    tokens: int = 0
+    out_of_budget: bool = False
+    codes: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def left(self) -> int:
+        """Items without an answer."""
+        return self.asked - self.scored - self.abstained - self.errored
+
+    def count(self, answer: Answer, items: int = 1) -> None:
+        """Enter the answer to some items."""
+        match answer.status:
+            case "scored":
+                self.scored += items
+            case "abstained":
+                self.abstained += items
+            case "error":
+                self.errored += items
+                self.codes[str(answer.code)] = self.codes.get(str(answer.code), 0) + items
+
+
+def score_items(
+    requests: Sequence[Request],
+    judge: EndpointJudge | FunctionJudge,
+    outputs: Outputs,
+    run: JudgeRun,
+    said: Callable[[Scoring], None] = lambda _: None,
+) -> Scoring:
+    """Ask about every item that has no answer yet, in the order given; each answer is kept as it comes.
+
+    An error that may pass (a limit of calls, a failure of the server, no connection) is asked about again by the next
+    run. What was answered is kept whatever ends the run.
+
+    Parameters
+    ----------
+    requests
+        The items of the set, in the order in which they are to be scored.
+    said
+        Told the state after every answer.
+
+    Raises
+    ------
+    InputError
+        When the endpoint refuses the key or the model, or a stored answer is damaged.
+    """
+    scoring = Scoring(len(requests))
+    waiting: dict[str, list[Request]] = {}
+    for request in requests:
+        kept = outputs.get(request.digest)
+        if kept is not None and not may_pass(kept):
+            scoring.count(kept)
+            scoring.kept += 1
+        else:
+            waiting.setdefault(request.digest, []).append(request)
+    said(scoring)
+    budget = TokenBudget(run.budget_tokens)
+    for digest, answer in _answers([alike[0] for alike in waiting.values()], judge, run, budget):
+        outputs.put(digest, answer)
+        scoring.count(answer, len(waiting[digest]))
+        scoring.tokens = budget.spent
+        said(scoring)
+    scoring.tokens, scoring.out_of_budget = budget.spent, scoring.left > 0
+    return scoring
+
+
+def may_pass(answer: Answer) -> bool:
+    """Whether an error is one that another call may not meet."""
+    code = answer.code or ""
+    return answer.status == "error" and (code in PASSING or code.startswith("http_5"))
+
+
+def _answers(
+    requests: list[Request], judge: EndpointJudge | FunctionJudge, run: JudgeRun, budget: TokenBudget
+) -> Iterator[tuple[str, Answer]]:
+    if isinstance(judge, FunctionJudge):
+        for start in range(0, len(requests), BATCH):
+            batch = requests[start : start + BATCH]
+            yield from zip((request.digest for request in batch), judge.ask(batch), strict=True)
+        return
+    queue = deque(requests)
+    with ThreadPoolExecutor(run.concurrency) as pool:
+        under_way: dict[Future[Answer], Request] = {}
+        try:
+            while queue or under_way:
+                while queue and len(under_way) < run.concurrency:
+                    request = queue.popleft()
+                    under_way[pool.submit(judge.ask, request, budget)] = request
+                answered = False
+                for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+                    request = under_way.pop(future)
+                    try:
+                        answer = future.result()
+                    except OutOfBudget:
+                        queue.append(request)
+                    else:
+                        answered = True
+                        yield request.digest, answer
+                if not answered and not under_way:
+                    return
+        finally:
+            pool.shutdown(cancel_futures=True)

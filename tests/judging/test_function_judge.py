@@ -1,0 +1,87 @@
+"""A judge that is a Python function: what it returns is read as strictly, and what it raises is an error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+from climbs import Folder, folder_of
+from judged_study import judged_world
+from made_up_project import World
+
+from calib_pipeline.cli.main import main
+from calib_pipeline.errors import InputError
+from calib_pipeline.judging.function import FunctionJudge
+from calib_pipeline.judging.requests import Request
+from calib_pipeline.studies.study import Study
+
+RULES = """
+def by_number(items):
+    assert all(set(item) == {"text", "words", "urgent", "rubric"} for item in items), items
+    return [{"verdict": "pass" if int(item["text"][8:12]) % 2 else "fail", "confidence": 0.5} for item in items]
+
+def mixed(items):
+    return ["pass", None, {"verdict": None}, {"verdict": "fail"}, "great", 3, {"explanation": "pass"}][: len(items)]
+
+def short(items):
+    return ["pass"]
+
+def breaks(items):
+    raise ValueError("no such word")
+
+def word(items):
+    return "pass"
+
+number = 3
+"""
+
+
+@pytest.fixture
+def rules(tmp_path: Path, request: pytest.FixtureRequest) -> str:
+    """The name of a module in the project's folder, of which no other test has one."""
+    name = f"rules_{abs(hash(request.node.nodeid))}"
+    (tmp_path / f"{name}.py").write_text(RULES, encoding="utf-8")
+    return name
+
+
+def said(root: Path, path: str, items: int = 7) -> list[tuple[str, str | None, str | None]]:
+    study = Study.model_validate(judged_world(kind="python", config={"function": path}).study)
+    judge = FunctionJudge(study, study.scorer, root)
+    batch = [Request(f"i{number}", {"text": f"ticket t{number:04d}", "rubric": "R"}) for number in range(items)]
+    return [(answer.status, answer.value, answer.code) for answer in judge.ask(batch)]
+
+
+def test_values_nothing_and_fields_are_read(rules: str, tmp_path: Path) -> None:
+    assert said(tmp_path, f"{rules}:mixed") == [
+        ("scored", "pass", None),
+        ("abstained", None, None),
+        ("abstained", None, None),
+        ("scored", "fail", None),
+        ("error", None, "off_scale"),
+        ("error", None, "off_scale"),
+        ("error", None, "no_verdict"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["short", "breaks", "word"])
+def test_a_function_that_breaks_makes_errors(rules: str, tmp_path: Path, name: str) -> None:
+    assert said(tmp_path, f"{rules}:{name}", 4) == [("error", None, "raised")] * 4
+
+
+@pytest.mark.parametrize("path", ["absent_module:f", "{rules}:absent", "{rules}:number", "{rules}", ":f", "a..b:c"])
+def test_a_path_that_leads_to_no_function_is_refused(rules: str, tmp_path: Path, path: str) -> None:
+    with pytest.raises(InputError, match=r"scorer\.config\.function"):
+        said(tmp_path, path.format(rules=rules))
+
+
+def test_the_ladder_climbs_on_a_function(tmp_path: Path, rules: str, instance: dg.DagsterInstance) -> None:
+    world: World = judged_world(kind="python", config={"function": f"{rules}:by_number"})
+    folder: Folder = folder_of(world, tmp_path, instance)
+    folder.climb()
+    arguments: list[Any] = ["judge", "run", "--project", str(tmp_path)]
+    assert main(arguments) == 0
+    run = folder.climb()
+    assert (run.asset, run.rung) == ("scorer_agreement", "baseline")
+    assert "opened" in {event.event for event in folder.events()}
