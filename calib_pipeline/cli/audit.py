@@ -127,6 +127,12 @@ def digest_line(one: OnDisk) -> tuple[str, ...]:
 
 def verdict(audit: Audit) -> str:
     """Does the number still rest on it?"""
+    unread = sum(one.stands == "sealed" for one in audit.named)
+    if audit.holds and unread:
+        return (
+            f"What can be told without the key is there as it was; {unread} of the {len(audit.named)} parts are "
+            "sealed, and `calib record verify` opens them."
+        )
     if audit.holds:
         return "Everything that the record rests on is there as it was."
     count = len(audit.problems)

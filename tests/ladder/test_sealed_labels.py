@@ -105,6 +105,19 @@ def test_a_sealed_file_in_anothers_place_refutes_the_record(sealed: Folder) -> N
     )
 
 
+def test_an_audit_says_how_much_it_could_not_look_into(sealed: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    record_id = sealed.records()[0].record_id
+    before = sealed.events()[-1].seq
+    assert main(["audit", record_id, "--project", str(sealed.root)]) == 0
+    said = capsys.readouterr().out
+    parts = said.count("there, sealed")
+    assert parts > 3 and f"; {parts} of the " in said and "`calib record verify` opens them" in said
+    assert "Everything that the record rests on" not in said
+    assert sealed.events()[-1].seq == before
+    next(iter(store(sealed).glob("records/*/*/*.sealed"))).write_bytes(b"calib sealed 1\n{")
+    assert main(["audit", record_id, "--project", str(sealed.root)]) == 1
+
+
 def test_a_run_without_the_key_or_with_another_stores_and_reserves_nothing(
     sealed: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
