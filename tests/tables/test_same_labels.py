@@ -34,9 +34,30 @@ def test_values_that_are_only_called_otherwise_are_the_same() -> None:
     assert same_labels(labels(FIRST, SECOND), labels(*turned)).same
 
 
-def test_one_other_vote_makes_them_others() -> None:
-    other = ["c" if FIRST[0] != "c" else "a", *FIRST[1:]]
-    assert same_labels(labels(FIRST), labels(other)) == SameLabels(40, 39, False)
+@pytest.mark.parametrize("names", ["abc", "bca", "xyz"], ids=["as they are", "turned", "renamed"])
+def test_a_few_other_votes_make_no_other_labels(names: str) -> None:
+    """The cheat: copy the labels of the other construct, and change some so that not all are equal."""
+    other = [dict(zip("abc", names, strict=True))[value] for value in FIRST]
+    other[0] = names[1] if other[0] != names[1] else names[2]
+    assert same_labels(labels(FIRST), labels(other)).same
+    half = other[:20] + [names[1]] * 20
+    assert not same_labels(labels(FIRST), labels(half)).same
+
+
+def test_constructs_that_go_together_are_two() -> None:
+    """Nine of ten agree, and most items pass for both: far from a copy."""
+    mine = ["pass"] * 34 + ["fail"] * 6
+    theirs = ["pass"] * 32 + ["fail"] * 2 + ["pass"] * 2 + ["fail"] * 4
+    assert same_labels(labels(mine), labels(theirs)) == SameLabels(40, 36, False)
+
+
+def test_the_measure_is_cohens_kappa() -> None:
+    from sklearn.metrics import cohen_kappa_score
+
+    from calib_pipeline.evidence.same_labels import _beyond_chance, _values_of_items
+
+    ours, theirs = (_values_of_items(labels(votes)) for votes in (FIRST, SECOND))
+    assert _beyond_chance(ours, theirs, ITEMS) == pytest.approx(cohen_kappa_score(FIRST, SECOND))
 
 
 def test_only_shared_items_count() -> None:
