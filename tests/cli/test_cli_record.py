@@ -96,7 +96,7 @@ DAMAGES = {
 }
 
 
-@pytest.mark.parametrize("kind", swept(DAMAGES, "cut short", "edited"))
+@pytest.mark.parametrize("kind", swept(DAMAGES, "edited"))
 def test_a_record_file_that_is_not_what_was_published_is_told_by_every_command(calib, own_copy, record_id, kind):
     damage, words = DAMAGES[kind]
     file = own_copy / ".calib" / "store" / "records" / POPULATION / GOOD / f"{record_id}.json"

@@ -63,6 +63,7 @@ def test_an_identical_second_run_changes_nothing_and_says_so(own_copy, calib):
 
 
 @pytest.mark.usefixtures("quick_dagster")
+@pytest.mark.slow
 def test_json_of_a_run_is_the_status_with_what_the_run_adds(own_copy, calib):
     path = own_copy / "data" / POPULATION / "alone.csv"
     labels = pd.read_csv(path)

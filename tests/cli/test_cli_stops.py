@@ -19,6 +19,7 @@ def said_of(calib, root, study=GOOD):
 
 
 @pytest.mark.usefixtures("quick_dagster")
+@pytest.mark.slow
 def test_labels_corrected_after_the_measurement_are_refused_for_what_they_are(own_copy, calib):
     labels = pd.read_csv(own_copy / LABELS)
     labels["value"] = labels["value"].map({"yes": "no", "no": "yes"}).where(labels.index % 40 == 0, labels["value"])
@@ -32,6 +33,7 @@ def test_labels_corrected_after_the_measurement_are_refused_for_what_they_are(ow
 
 
 @pytest.mark.usefixtures("quick_dagster")
+@pytest.mark.slow
 def test_a_recheck_that_finds_too_few_items_says_so(own_copy, calib):
     calib("run", "--study", GOOD, "--recheck", "--project", own_copy)
     said = said_of(calib, own_copy)
@@ -49,6 +51,7 @@ def test_a_set_that_is_spent_for_a_study_no_longer_serves_it(own_copy, calib):
 
 @pytest.mark.usefixtures("quick_dagster")
 @pytest.mark.parametrize("content", [None, "", "a,b\n1,2\n"], ids=["gone", "empty", "broken"])
+@pytest.mark.slow
 def test_without_items_the_next_step_names_them_and_not_the_run_that_just_failed(declared, calib, content):
     path = declared / ITEMS
     path.unlink() if content is None else path.write_text(content)

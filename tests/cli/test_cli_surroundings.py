@@ -107,6 +107,7 @@ HISTORIES = [
 
 
 @pytest.mark.parametrize("content", HISTORIES)
+@pytest.mark.slow
 def test_a_damaged_history_is_named_and_a_run_without_it_goes_on(declared, calib, content):
     history = declared / ".calib" / "dagster" / "history"
     history.mkdir(parents=True)

@@ -122,6 +122,7 @@ def test_a_broken_study_is_said_and_its_dimension_is_absent(ticking):
         ("holdout", 9, "stopped", True),
     ],
 )
+@pytest.mark.slow
 def test_the_diagnostic_follows_a_stopped_ladder_of_no_status_or_few_pairs(
     tmp_path, instance, role, scored, status, wanted
 ):

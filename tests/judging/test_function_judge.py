@@ -76,6 +76,7 @@ def test_a_path_that_leads_to_no_function_is_refused(rules: str, tmp_path: Path,
         said(tmp_path, path.format(rules=rules))
 
 
+@pytest.mark.slow
 def test_the_ladder_climbs_on_a_function(tmp_path: Path, rules: str, instance: dg.DagsterInstance) -> None:
     world: World = judged_world(kind="python", config={"function": f"{rules}:by_number"})
     folder: Folder = folder_of(world, tmp_path, instance)

@@ -178,7 +178,6 @@ def test_a_prompt_that_cannot_serve_is_refused_before_a_call(
 ) -> None:
     world.study["scorer"]["config"] |= config
     world.write(folder.root)
-    folder.climb()
     assert judge(folder) == 2
     assert words in capsys.readouterr().err
     assert endpoint.calls == []

@@ -108,6 +108,7 @@ def test_a_record_carries_the_reason_and_verifies(measured: Folder) -> None:
     assert verify_record(measured.project, entry.record_id).problems == ()
 
 
+@pytest.mark.slow
 def test_running_it_again_changes_nothing(measured: Folder) -> None:
     files = measured.evidence_files()
     assert measured.climb().status == "ok"

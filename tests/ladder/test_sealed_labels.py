@@ -138,6 +138,7 @@ def test_a_rung_alone_without_the_key_names_it(sealed: Folder, monkeypatch: pyte
     assert "is sealed with the key" in run.error
 
 
+@pytest.mark.slow
 def test_a_second_run_changes_nothing(sealed: Folder) -> None:
     files = {path: path.read_bytes() for path in store(sealed).rglob("*.sealed")}
     records = sealed.records()
@@ -170,6 +171,7 @@ def test_what_is_left_to_label_is_told_without_the_key(
     assert all(item in said[""] for item in labeled[-3:])
 
 
+@pytest.mark.slow
 def test_a_diagnostic_record_seals_no_draw(tmp_path: Path, instance: dg.DagsterInstance, key: None) -> None:
     world = labeled_world()
     world.study["reference"] = {"kind": "proxy", "stands_for": "what people would say", "consensus": "majority"}

@@ -87,6 +87,7 @@ def test_no_text_reaches_what_is_stored(twins: World, tmp_path: Path, instance: 
         assert b"please help" not in content.lower(), path
 
 
+@pytest.mark.slow
 def test_a_twin_of_a_spent_item_is_not_drawn(tmp_path: Path, instance: dg.DagsterInstance) -> None:
     """The cheat: bring the items that were looked at again, each with another full stop, as new ones."""
     world = with_texts(world_of(strata={"billing": 100, "login": 60}))

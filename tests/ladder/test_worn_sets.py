@@ -108,6 +108,7 @@ def test_a_record_is_no_older_on_a_later_day(aging: Folder, later: Later) -> Non
     assert verify_record(aging.project, records[0].record_id).problems == ()
 
 
+@pytest.mark.slow
 def test_a_set_that_grew_too_old_after_its_reservation_is_not_opened(aging: Folder, later: Later) -> None:
     """The rungs may be run apart: the ledger asks again as it opens."""
     assert aging.climb_to("baseline_comparators").status == "ok"

@@ -46,6 +46,7 @@ def test_a_fresh_record_verifies(climbed_once: Folder) -> None:
 
 
 @pytest.mark.parametrize("beginning", [8, 64])
+@pytest.mark.slow
 def test_a_record_is_found_by_the_beginning_of_its_id(beginning: int, climbed_once: Folder) -> None:
     [entry] = climbed_once.records()
     assert verify_record(climbed_once.project, entry.record_id[:beginning]).record_id == entry.record_id
@@ -158,6 +159,7 @@ def test_an_edited_row_table_fails(name: str, climbed: Folder) -> None:
     assert "is missing" in verified(climbed).problems[0]
 
 
+@pytest.mark.slow
 def test_an_edited_row_table_beside_the_record_fails(climbed: Folder) -> None:
     path = record_file(climbed).with_name(f"{record_file(climbed).stem}.rows.parquet")
     rows = read_parquet(path.read_bytes(), path.name)
@@ -196,6 +198,7 @@ def test_other_labels_under_the_record_do_not_recompute(climbed: Folder) -> None
     assert any("does not recompute: scorer_agreement: agreement cohen_kappa" in problem for problem in problems)
 
 
+@pytest.mark.slow
 def test_a_brought_table_that_changed_since_is_a_note(climbed: Folder, world: World) -> None:
     """The record stands for the tables of its digests, of which it keeps copies."""
     world.labels["note"] = "read again"
