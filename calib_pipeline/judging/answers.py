@@ -17,6 +17,8 @@ CANNOT_DETERMINE = "cannot determine"
 FIELDS = ("verdict", "confidence", "explanation")
 LONGEST_EXPLANATION = 4000
 """Characters of an explanation that are kept."""
+PASSING = ("timeout", "connection", "raised", "http_429")
+"""Codes of errors that another call may not meet; so are those of 500 and above."""
 _FENCED = re.compile(r"\A```(?:json)?\s*\n(.*)\n\s*```\Z", re.DOTALL)
 
 
@@ -48,10 +50,16 @@ class Answer:
     code: str | None = None
     tokens: int = 0
 
+    @property
+    def may_pass(self) -> bool:
+        """Whether it is an error that another call may not meet."""
+        code = self.code or ""
+        return self.status == "error" and (code in PASSING or code.startswith("http_5"))
+
 
 def failed(code: str, detail: str, tokens: int = 0) -> Answer:
     """An answer that is no verdict."""
-    return Answer("error", explanation=detail[:LONGEST_EXPLANATION], code=code, tokens=tokens)
+    return Answer("error", explanation=_kept(detail), code=code, tokens=tokens)
 
 
 def answer_of_text(text: str | None, study: Study, scorer: Scorer, tokens: int = 0) -> Answer:
@@ -81,7 +89,7 @@ def answer_of_fields(said: Mapping[str, Any], study: Study, scorer: Scorer, toke
     judged = verdict(study, scorer, value, None)
     confidence = said.get("confidence")
     usable = isinstance(confidence, int | float) and not isinstance(confidence, bool) and 0 <= confidence <= 1
-    words = explanation[:LONGEST_EXPLANATION] if isinstance(explanation, str) else None
+    words = _kept(explanation) if isinstance(explanation, str) else None
     if judged.status == "error":
         return failed("off_scale", judged.detail or f"{value!r} is not on the scale", tokens)
     return Answer(
@@ -102,6 +110,11 @@ def answer_schema(study: Study, scorer: Scorer) -> dict[str, Any]:
         value = {"type": "string", "enum": [*scale.levels, CANNOT_DETERMINE]}
     properties = {"verdict": value, "confidence": {"type": "number"}, "explanation": {"type": "string"}}
     return {"type": "object", "properties": properties, "required": list(FIELDS), "additionalProperties": False}
+
+
+def _kept(words: str) -> str:
+    """What is kept of words: as many as there is room for, and no halves of characters."""
+    return words[:LONGEST_EXPLANATION].encode(errors="replace").decode()
 
 
 def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

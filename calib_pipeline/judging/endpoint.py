@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable
 from email.utils import parsedate_to_datetime
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from calib_pipeline.errors import InputError
@@ -41,11 +42,11 @@ class EndpointJudge:
     ----------
     study, scorer
         What is judged, and by whom; ``scorer.config`` holds ``model``, and what else the endpoint is told:
-        ``temperature``, ``top_p``, ``max_tokens`` and ``seed``.
+        ``temperature``, ``top_p``, ``seed``, and ``max_tokens`` or ``max_completion_tokens``.
     run
         Attempts and seconds of a call.
     sleep
-        Waits for seconds.
+        Waits for seconds; by default no longer than until the run is ended.
 
     Raises
     ------
@@ -54,9 +55,11 @@ class EndpointJudge:
     """
 
     def __init__(
-        self, study: Study, scorer: Scorer, run: JudgeRun, sleep: Callable[[float], None] = time.sleep
+        self, study: Study, scorer: Scorer, run: JudgeRun, sleep: Callable[[float], object] | None = None
     ) -> None:
-        self._study, self._scorer, self._run, self._sleep = study, scorer, run, sleep
+        self._study, self._scorer, self._run = study, scorer, run
+        self._ended = Event()
+        self._sleep = sleep or self._ended.wait
         self._client = _client(run.timeout_seconds)
         self._keeps_to_schema = True
 
@@ -75,10 +78,9 @@ class EndpointJudge:
         InputError
             When the endpoint refuses the key or the model, which no other item would change.
         """
-        spent, last = 0, failed("connection", "no call was made")
+        spent, last, asked = 0, failed("connection", "no call was made"), self.most_tokens(request)
         for attempt in range(1, self._run.attempts + 1):
-            asked = self.most_tokens(request)
-            if not budget.reserve(asked):
+            if self._ended.is_set() or not budget.reserve(asked):
                 raise OutOfBudget
             answer, wait = self._call(request, asked)
             budget.settle(asked, answer.tokens)
@@ -90,16 +92,25 @@ class EndpointJudge:
                 self._sleep(min(LONGEST_WAIT, max(wait, FIRST_WAIT * 2 ** (attempt - 1))))
         return Answer(last.status, last.value, last.confidence, last.explanation, last.code, spent)
 
+    def end(self) -> None:
+        """Let no further call begin, and break off those that are under way."""
+        self._ended.set()
+        self._client.close()
+
     def _call(self, request: Request, asked: int) -> tuple[Answer, float | None]:
         """One call: the answer, and the seconds to wait at least before another where it failed in passing."""
         import openai
 
+        by_schema = self._keeps_to_schema
         try:
-            completion = self._completion(request)
+            completion = self._completion(request, by_schema)
         except openai.APITimeoutError:
             # Whether it was served, and paid for, nobody knows.
             return failed("timeout", f"no answer within {self._run.timeout_seconds:g} s", asked), 0.0
         except openai.APIStatusError as refused:
+            if by_schema and _knows_no_schema(refused):
+                self._keeps_to_schema = False
+                return self._call(request, asked)
             return self._refused(refused)
         except openai.APIConnectionError as fault:
             return failed("connection", f"the endpoint cannot be reached: {fault.__cause__ or fault}"), 0.0
@@ -109,17 +120,16 @@ class EndpointJudge:
             return failed("not_json", f"the endpoint's answer is no completion: {fault}", asked), None
         return self._read(completion, asked), None
 
-    def _completion(self, request: Request) -> Any:
-        config, told = self._scorer.config, {}
+    def _completion(self, request: Request, by_schema: bool) -> Any:
+        config = self._scorer.config
+        told: dict[str, Any] = {self._limit: self._longest_answer}
         for name in ("temperature", "top_p", "seed"):
             if config.get(name) is not None:
                 told[name] = config[name]
-        if self._keeps_to_schema:
+        if by_schema:
             schema = {"name": "verdict", "strict": True, "schema": answer_schema(self._study, self._scorer)}
             told["response_format"] = {"type": "json_schema", "json_schema": schema}
-        return self._client.chat.completions.create(
-            model=str(config["model"]), messages=request.shown, max_tokens=self._longest_answer, **told
-        )
+        return self._client.chat.completions.create(model=str(config["model"]), messages=request.shown, **told)
 
     def _refused(self, refused: openai.APIStatusError) -> tuple[Answer, float | None]:
         status, words = refused.status_code, str(refused.message)[:500]
@@ -129,9 +139,6 @@ class EndpointJudge:
                 where=str(self._client.base_url),
                 todo=f"look at {KEY_VARIABLE}, {URL_VARIABLE} and scorer.config.model",
             ) from refused
-        if status == 400 and self._keeps_to_schema and "response_format" in words:
-            self._keeps_to_schema = False
-            return failed("http_400", words), 0.0
         passing = status == 429 or status >= 500
         return failed(f"http_{status}", words), _told_to_wait(refused) if passing else None
 
@@ -152,7 +159,13 @@ class EndpointJudge:
 
     @property
     def _longest_answer(self) -> int:
-        return int(self._scorer.config.get("max_tokens") or LONGEST_ANSWER)
+        return int(self._scorer.config.get(self._limit) or LONGEST_ANSWER)
+
+    @property
+    def _limit(self) -> str:
+        """The name by which the endpoint knows the limit of an answer."""
+        newer = "max_completion_tokens"
+        return newer if newer in self._scorer.config else "max_tokens"
 
 
 def _client(timeout: float) -> openai.OpenAI:
@@ -170,6 +183,11 @@ def _client(timeout: float) -> openai.OpenAI:
             todo="set it; any word serves for an endpoint that asks for none",
         )
     return openai.OpenAI(timeout=timeout, max_retries=0)
+
+
+def _knows_no_schema(refused: openai.APIStatusError) -> bool:
+    words = str(refused.message)
+    return refused.status_code in (400, 422) and ("response_format" in words or "json_schema" in words)
 
 
 def _told_to_wait(refused: openai.APIStatusError) -> float:

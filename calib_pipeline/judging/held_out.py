@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from calib_pipeline.digests import digest_json
 from calib_pipeline.errors import InputError
 from calib_pipeline.judging.outputs import Outputs
 from calib_pipeline.judging.requests import Request, messages_of, refuse_unknown_places, selected
@@ -73,22 +75,38 @@ def judge_set(
             todo="run `calib run`, which reads the table",
         )
     held = _unopened(project, ledger, cell)
-    scorings = {}
+    judged = {}
     for scorer_id, of_one in study.by_scorer().items():
-        requests = list(_requests(project, of_one, cell.population, held))
-        outputs = Outputs(project.store, configuration_digest(of_one, project.rubric_text(study)))
-        run = of_one.scorer.run
-        told = _telling(scorer_id, said)
-        scorings[scorer_id] = (
-            score_items(requests, _judge(project, of_one), outputs, run, told),
-            requests,
-            outputs,
+        judge = _judge(project, of_one)
+        answers = _Answers(list(_requests(project, of_one, cell.population, held)), _outputs(project, of_one, judge))
+        told = partial(said, scorer_id)
+        judged[scorer_id] = (
+            score_items(answers.requests, judge, answers.outputs, of_one.scorer.run, told),
+            answers,
         )
-    whole = all(scoring.left == 0 for scoring, _, _ in scorings.values())
+    whole = all(scoring.left == 0 for scoring, _ in judged.values())
     if whole:
-        rows = [row for name, (_, requests, outputs) in scorings.items() for row in _rows(name, requests, outputs)]
+        _unopened(project, ledger, cell)
+        rows = [row for name, (_, answers) in judged.items() for row in _rows(name, answers)]
         _write(project.scores(study, cell.population), rows)
-    return Judged(held.holdout_id, {name: scoring for name, (scoring, _, _) in scorings.items()}, whole)
+    return Judged(held.holdout_id, {name: scoring for name, (scoring, _) in judged.items()}, whole)
+
+
+class _Answers(NamedTuple):
+    """What a scorer was asked, and where its answers are."""
+
+    requests: list[Request]
+    outputs: Outputs
+
+
+def _outputs(project: Project, study: Study, judge: EndpointJudge | FunctionJudge) -> Outputs:
+    """The answers of a configuration; of a function also of its source, which is no part of what is declared."""
+    from calib_pipeline.judging.function import FunctionJudge
+
+    configuration = configuration_digest(study, project.rubric_text(study))
+    if isinstance(judge, FunctionJudge):
+        configuration = digest_json([configuration, judge.source_digest])
+    return Outputs(project.store, configuration)
 
 
 def _unopened(project: Project, ledger: Ledger | None, cell: Cell) -> HoldoutSet:
@@ -142,13 +160,9 @@ def _judge(project: Project, study: Study) -> EndpointJudge | FunctionJudge:
     return EndpointJudge(study, study.scorer, study.scorer.run)
 
 
-def _telling(scorer_id: str, said: Callable[[str, Scoring], None]) -> Callable[[Scoring], None]:
-    return lambda scoring: said(scorer_id, scoring)
-
-
-def _rows(scorer_id: str, requests: list[Request], outputs: Outputs) -> Iterator[dict[str, Any]]:
-    for request in requests:
-        answer = outputs.get(request.digest)
+def _rows(scorer_id: str, answers: _Answers) -> Iterator[dict[str, Any]]:
+    for request in answers.requests:
+        answer = answers.outputs.get(request.digest)
         assert answer is not None
         failure = f"{answer.code}: {answer.explanation}" if answer.status == "error" else answer.explanation
         yield {
@@ -167,4 +181,4 @@ def _write(url: str, rows: list[dict[str, Any]]) -> None:
     from calib_pipeline.evidence_store import write_atomically
 
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    write_atomically(UPath(url), lines.encode(errors="surrogatepass"))
+    write_atomically(UPath(url), lines.encode())

@@ -51,6 +51,11 @@ class Outputs:
                 todo="restore the file from a copy, or remove it: the judge is asked again",
             ) from fault
 
-    def put(self, digest: str, answer: Answer) -> None:
-        """Keep an answer; it is on disk when this returns."""
+    def put(self, digest: str, answer: Answer) -> Answer:
+        """Keep an answer, which is on disk when this returns, and give back the one that counts: the first, where
+        another run has kept one meanwhile that no further call would change."""
+        standing = self.get(digest)
+        if standing is not None and not standing.may_pass:
+            return standing
         write_atomically(self._folder / f"{digest}.json", json.dumps(asdict(answer), ensure_ascii=False).encode())
+        return answer

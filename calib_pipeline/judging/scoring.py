@@ -18,9 +18,6 @@ from calib_pipeline.judging.requests import Request
 if TYPE_CHECKING:
     from calib_pipeline.studies.sections import JudgeRun
 
-PASSING = ("timeout", "connection", "raised", "http_429")
-"""Codes of errors that another run may not meet; so are those of 500 and above."""
-
 
 @dataclass
 class Scoring:
@@ -92,7 +89,7 @@ def score_items(
     waiting: dict[str, list[Request]] = {}
     for request in requests:
         kept = outputs.get(request.digest)
-        if kept is not None and not may_pass(kept):
+        if kept is not None and not kept.may_pass:
             scoring.count(kept)
             scoring.kept += 1
         else:
@@ -100,18 +97,11 @@ def score_items(
     said(scoring)
     budget = TokenBudget(run.budget_tokens)
     for digest, answer in _answers([alike[0] for alike in waiting.values()], judge, run, budget):
-        outputs.put(digest, answer)
-        scoring.count(answer, len(waiting[digest]))
+        scoring.count(outputs.put(digest, answer), len(waiting[digest]))
         scoring.tokens = budget.spent
         said(scoring)
     scoring.tokens, scoring.out_of_budget = budget.spent, scoring.left > 0
     return scoring
-
-
-def may_pass(answer: Answer) -> bool:
-    """Whether an error is one that another call may not meet."""
-    code = answer.code or ""
-    return answer.status == "error" and (code in PASSING or code.startswith("http_5"))
 
 
 def _answers(
@@ -142,5 +132,8 @@ def _answers(
                         yield request.digest, answer
                 if not answered and not under_way:
                     return
+        except BaseException:
+            judge.end()
+            raise
         finally:
             pool.shutdown(cancel_futures=True)

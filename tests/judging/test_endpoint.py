@@ -12,6 +12,7 @@ from judged_study import judged_world
 from loopback_endpoint import Behaviour, Endpoint, Reply, says, serving, text_of
 
 from calib_pipeline.errors import InputError
+from calib_pipeline.judging.answers import Answer
 from calib_pipeline.judging.endpoint import EndpointJudge
 from calib_pipeline.judging.outputs import Outputs
 from calib_pipeline.judging.requests import Request
@@ -114,8 +115,61 @@ def test_an_endpoint_without_structured_output_is_asked_plainly(bench: Bench) ->
     bench.endpoint.behaviour = lambda call, _before: (
         Reply("response_format is not supported", status=400) if "response_format" in call else says("pass")
     )
-    assert bench.score().scored == 3
+    assert bench.score(attempts=1).scored == 3
     assert ["response_format" in call for call in bench.endpoint.calls] == [True, False, False, False]
+
+
+def test_calls_at_once_all_learn_that_there_is_no_structured_output(bench: Bench) -> None:
+    def refuses(call: dict[str, Any], _before: int) -> Reply:
+        time.sleep(0.02)
+        plain = "response_format" not in call
+        return says("pass") if plain else Reply("'response_format' is not supported", status=400)
+
+    bench.endpoint.behaviour = refuses
+    assert bench.score(12, concurrency=4).scored == 12
+
+
+def test_what_ends_the_run_ends_the_waits_of_the_calls_beside_it(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.endpoint.behaviour = lambda call, _before: (
+        says("pass") if text_of(call) == "item 0" else Reply("later", status=503, headers={"retry-after": "50"})
+    )
+
+    def interrupted(_scoring: Scoring) -> None:
+        if len(bench.endpoint.calls) > 2:
+            raise KeyboardInterrupt
+
+    declared = JudgeRun(concurrency=4, timeout_seconds=5)
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        score_items(requests(6), EndpointJudge(STUDY, STUDY.scorer, declared), bench.outputs, declared, interrupted)
+    assert time.monotonic() - began < 40
+
+
+def test_a_newer_endpoint_is_told_its_limit_by_its_own_name(bench: Bench) -> None:
+    scorer = STUDY.scorer.model_copy(update={"config": {"model": "m", "prompt": "p", "max_completion_tokens": 70}})
+    declared = JudgeRun()
+    judge = EndpointJudge(STUDY, scorer, declared)
+    assert score_items(requests(1), judge, bench.outputs, declared).scored == 1
+    [call] = bench.endpoint.calls
+    assert call["max_completion_tokens"] == 70 and "max_tokens" not in call
+
+
+def test_halves_of_characters_are_kept_as_question_marks(bench: Bench) -> None:
+    words = '{"verdict": "pass", "explanation": "a\\ud83d b"}'
+    bench.endpoint.behaviour = lambda _call, _before: Reply(words)
+    assert bench.score(1).scored == 1
+    kept = bench.outputs.get(requests(1)[0].digest)
+    assert kept is not None and kept.explanation == "a? b"
+
+
+def test_the_first_answer_counts_where_two_runs_ask_at_once(bench: Bench) -> None:
+    first, second, passing = Answer("scored", "pass"), Answer("scored", "fail"), Answer("error", code="timeout")
+    assert bench.outputs.put("d", passing) == passing
+    assert bench.outputs.put("d", first) == first
+    assert bench.outputs.put("d", second) == first
+    assert bench.outputs.get("d") == first
 
 
 BROKEN = {

@@ -70,10 +70,23 @@ def test_a_function_that_breaks_makes_errors(rules: str, tmp_path: Path, name: s
     assert said(tmp_path, f"{rules}:{name}", 4) == [("error", None, "raised")] * 4
 
 
-@pytest.mark.parametrize("path", ["absent_module:f", "{rules}:absent", "{rules}:number", "{rules}", ":f", "a..b:c"])
+@pytest.mark.parametrize(
+    "path", ["absent_module:f", "{rules}:absent", "{rules}:number", "{rules}", ":f", "a..b:c", "broken_rules:f"]
+)
 def test_a_path_that_leads_to_no_function_is_refused(rules: str, tmp_path: Path, path: str) -> None:
+    (tmp_path / "broken_rules.py").write_text("1 / 0", encoding="utf-8")
     with pytest.raises(InputError, match=r"scorer\.config\.function"):
         said(tmp_path, path.format(rules=rules))
+
+
+def test_another_source_of_the_function_is_another_judge(rules: str, tmp_path: Path) -> None:
+    study = Study.model_validate(judged_world(kind="python", config={"function": f"{rules}:mixed"}).study)
+    judge = FunctionJudge(study, study.scorer, tmp_path)
+    before = judge.source_digest
+    assert before is not None
+    file = tmp_path / f"{rules}.py"
+    file.write_text(f"{RULES}\n# another", encoding="utf-8")
+    assert judge.source_digest != before
 
 
 @pytest.mark.slow
