@@ -45,6 +45,10 @@ class Unreadable(InputError):
     """A source that cannot be opened at all, as against one whose content is wrong."""
 
 
+class JudgeAwaited(Unreadable):
+    """A judge that is run here has not answered yet: a result, and no fault of a declaration (exit code 3)."""
+
+
 class Faults(InputError):
     """Several input faults that were found together; ``faults`` holds them in the order of their place."""
 

@@ -49,7 +49,7 @@ class TableCache:
 
     def scores(self, study: Study, population: str, reserved: set[str], scorer: Scorer | None = None) -> Scores:
         """A scorer's outputs of a study on a population, for the reserved items; by default the study's own scorer."""
-        from calib_pipeline.errors import Unreadable
+        from calib_pipeline.errors import JudgeAwaited, Unreadable
         from calib_pipeline.tables.scores import normalise_scores
 
         url = self._project.scores(study, population)
@@ -62,7 +62,7 @@ class TableCache:
         except Unreadable as absent:
             if not study.judged:
                 raise
-            raise Unreadable(
+            raise JudgeAwaited(
                 f"the judge of {study.name!r} has not answered for every reserved item of {population!r} yet",
                 where=self.relative(url),
                 todo=f"run `calib judge run --study {study.name} --population {population}`",

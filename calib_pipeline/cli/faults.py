@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from calib_pipeline.cli.exit_codes import FAULT, INTERRUPTED, WRONG_INPUT
+from calib_pipeline.cli.exit_codes import FAULT, INTERRUPTED, STOPPED, WRONG_INPUT
 from calib_pipeline.cli.interrupts import is_interrupt
 from calib_pipeline.cli.refused_paths import refused_path
-from calib_pipeline.errors import InputError, MachineFault, ReviewUnavailable, causes_of
+from calib_pipeline.errors import InputError, JudgeAwaited, MachineFault, ReviewUnavailable, causes_of
 
 
 def code_of(fault: BaseException) -> int:
@@ -13,6 +13,8 @@ def code_of(fault: BaseException) -> int:
     if is_interrupt(fault):
         return INTERRUPTED
     told = _own(fault)
+    if isinstance(told, JudgeAwaited):
+        return STOPPED
     return WRONG_INPUT if isinstance(told, InputError) else FAULT
 
 

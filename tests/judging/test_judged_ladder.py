@@ -74,8 +74,9 @@ def changed(folder: Folder, world: World, **scorer: Any) -> None:
 def test_the_judge_fills_what_the_ladder_waits_for(
     folder: Folder, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["status", "--project", str(folder.root)]) == 3
-    assert WAITS in capsys.readouterr().out
+    for command in ("run", "status"):
+        assert main([command, "--project", str(folder.root)]) == 3
+        assert WAITS in "".join(capsys.readouterr())
     assert judge(folder) == 0
     said = capsys.readouterr().out
     assert "judge on the 150 items of resolved@tickets-2026-01.g1: " in said and "7,500 tokens" in said
