@@ -102,6 +102,11 @@ def _say(project: Project, cell: Cell, judged: Judged, console: Console) -> None
             console.result(
                 f"    {scoring.left:,} items are left: the next call does not fit into the budget of {budget:,} tokens"
             )
+    passing = sum(scoring.may_pass for scoring in judged.scorings.values())
+    if judged.written and passing:
+        console.result(
+            f"    {passing:,} errors may pass: `calib judge run {named}` asks about them again, until the set is opened"
+        )
     if judged.written:
         console.result(f"    next: `calib run {named}`")
     else:

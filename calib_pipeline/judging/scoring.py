@@ -33,6 +33,10 @@ class Scoring:
         What this run spent.
     out_of_budget
         Whether items are left because the budget is used up.
+    may_pass
+        Items with an error that another run may not meet.
+    codes
+        Items with an error, by its code.
     """
 
     asked: int
@@ -42,6 +46,7 @@ class Scoring:
     errored: int = 0
     tokens: int = 0
     out_of_budget: bool = False
+    may_pass: int = 0
     codes: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -58,6 +63,7 @@ class Scoring:
                 self.abstained += items
             case "error":
                 self.errored += items
+                self.may_pass += items * answer.may_pass
                 self.codes[str(answer.code)] = self.codes.get(str(answer.code), 0) + items
 
 
@@ -115,23 +121,26 @@ def _answers(
     queue = deque(requests)
     with ThreadPoolExecutor(run.concurrency) as pool:
         under_way: dict[Future[Answer], Request] = {}
+        blocked = False
         try:
             while queue or under_way:
-                while queue and len(under_way) < run.concurrency:
+                while queue and not blocked and len(under_way) < run.concurrency:
                     request = queue.popleft()
                     under_way[pool.submit(judge.ask, request, budget)] = request
-                answered = False
-                for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+                if not under_way:
+                    return
+                wait(under_way, return_when=FIRST_COMPLETED)
+                refused, answered = [], []
+                for future in [future for future in under_way if future.done()]:
                     request = under_way.pop(future)
                     try:
-                        answer = future.result()
+                        answered.append((request.digest, future.result()))
                     except OutOfBudget:
-                        queue.append(request)
-                    else:
-                        answered = True
-                        yield request.digest, answer
-                if not answered and not under_way:
-                    return
+                        refused.append(request)
+                queue.extendleft(reversed(refused))
+                # What a call has not used is given back with its answer, so that there may be room then.
+                blocked = bool(refused or blocked) and not answered
+                yield from answered
         except BaseException:
             judge.end()
             raise

@@ -152,6 +152,22 @@ def test_another_prompt_is_another_configuration_and_is_asked_anew(
 
 
 @pytest.mark.slow
+def test_failures_that_may_pass_are_told_and_asked_about_again(
+    folder: Folder, endpoint: Endpoint, world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usual, attempts = endpoint.behaviour, {"attempts": 1}
+    changed(folder, world, run=attempts)
+    endpoint.behaviour = lambda call, before: Reply("no", status=503) if before < 4 else usual(call, before)
+    assert judge(folder) == 0
+    assert "4 errored (http_503 4)" in (said := capsys.readouterr().out)
+    assert "4 errors may pass: `calib judge run" in said
+    assert judge(folder) == 0
+    assert "150 scored" in (said := capsys.readouterr().out) and "may pass" not in said
+    assert len(endpoint.calls) == 154
+    assert folder.climb().status == "ok"
+
+
+@pytest.mark.slow
 def test_failures_are_rows_with_their_code_and_no_verdict(folder: Folder, endpoint: Endpoint) -> None:
     usual = endpoint.behaviour
     endpoint.behaviour = lambda call, before: Reply(content="pass!") if before % 30 == 0 else usual(call, before)
