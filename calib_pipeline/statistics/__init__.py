@@ -2,6 +2,7 @@
 
 from calib_pipeline.statistics.agreement import cohen_kappa, gwet_ac1, percent_agreement
 from calib_pipeline.statistics.association import pearson, spearman
+from calib_pipeline.statistics.clearing_power import clearing_power, items_to_clear
 from calib_pipeline.statistics.coincidences import (
     alpha_of_coincidences,
     coincidence_contributions,
@@ -33,6 +34,7 @@ from calib_pipeline.statistics.distance import mean_absolute_difference, within,
 from calib_pipeline.statistics.estimate import Estimate
 from calib_pipeline.statistics.exact_sums import weighted_sums
 from calib_pipeline.statistics.influence import mean_influence, pearson_influence, spearman_influence
+from calib_pipeline.statistics.interval_width import items_for_half_width, wilson_half_width
 from calib_pipeline.statistics.intervals import (
     fisher_limits,
     implied_kappa_limits,
@@ -40,7 +42,8 @@ from calib_pipeline.statistics.intervals import (
     wilson,
     wilson_limits,
 )
-from calib_pipeline.statistics.kappa_error import kappa_standard_error
+from calib_pipeline.statistics.kappa_error import kappa_standard_error, table_kappa_error
+from calib_pipeline.statistics.kappa_power import items_to_tell, joint_of_kappa, kappa_power
 from calib_pipeline.statistics.krippendorff import krippendorff_alpha
 from calib_pipeline.statistics.label_noise import (
     consensus_flip_rate,
@@ -68,6 +71,7 @@ __all__ = [
     "Estimate",
     "alpha_of_coincidences",
     "base_rate",
+    "clearing_power",
     "cohen_kappa",
     "coincidence_contributions",
     "coincidence_matrix",
@@ -85,7 +89,12 @@ __all__ = [
     "folds_by_hash",
     "gwet_ac1",
     "implied_kappa_limits",
+    "items_for_half_width",
+    "items_to_clear",
+    "items_to_tell",
+    "joint_of_kappa",
     "joint_table",
+    "kappa_power",
     "kappa_standard_error",
     "krippendorff_alpha",
     "latent_accuracy",
@@ -114,11 +123,13 @@ __all__ = [
     "table_chance",
     "table_coincidences",
     "table_kappa",
+    "table_kappa_error",
     "table_percent_agreement",
     "table_spearman",
     "weighted_spearman",
     "weighted_sums",
     "wilson",
+    "wilson_half_width",
     "wilson_limits",
     "within",
     "within_tolerance",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -30,18 +29,21 @@ def kappa_standard_error(table: NDArray[Any], weights: KappaWeights = None) -> f
     Fleiss, J. L., Cohen, J. and Everitt, B. S. (1969). Large sample standard errors of kappa and weighted kappa.
     Psychological Bulletin 72, 323-327.
     """
-    counts = np.asarray(table, dtype=np.float64)
-    n = float(counts.sum())
-    if n <= 0:
-        return None
-    p = counts / n
-    rows, columns = p.sum(axis=1), p.sum(axis=0)
-    credit = 1.0 - disagreement_weights(len(counts), weights)
-    chance = float(rows @ credit @ columns)
-    if 1.0 - chance <= 1e-12:
-        return None
-    kappa = (float((p * credit).sum()) - chance) / (1.0 - chance)
-    margins = (credit @ columns)[:, None] + (rows @ credit)[None, :]
-    squares = float((p * (credit - margins * (1.0 - kappa)) ** 2).sum())
-    variance = (squares - (kappa - chance * (1.0 - kappa)) ** 2) / (n * (1.0 - chance) ** 2)
-    return math.sqrt(max(0.0, variance)) if variance > 1e-18 else 0.0
+    error = float(table_kappa_error(np.asarray(table, dtype=np.float64), weights))
+    return None if np.isnan(error) else error
+
+
+def table_kappa_error(t: NDArray[Any], weights: KappaWeights = None) -> NDArray[np.float64]:
+    """The same of a stack of tables (..., K, K): (...,) floats, NaN where κ is undefined."""
+    n = t.sum(axis=(-2, -1))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        p = t / n[..., None, None]
+        rows, columns = p.sum(axis=-1), p.sum(axis=-2)
+        credit = 1.0 - disagreement_weights(t.shape[-1], weights)
+        chance = ((rows @ credit) * columns).sum(axis=-1)
+        kappa = ((p * credit).sum(axis=(-2, -1)) - chance) / (1.0 - chance)
+        margins = (columns @ credit)[..., :, None] + (rows @ credit)[..., None, :]
+        spread = (p * (credit - margins * (1.0 - kappa)[..., None, None]) ** 2).sum(axis=(-2, -1))
+        variance = (spread - (kappa - chance * (1.0 - kappa)) ** 2) / (n * (1.0 - chance) ** 2)
+    error = np.sqrt(np.where(variance > 1e-18, variance, 0.0))
+    return np.where((n > 0) & (1.0 - chance > 1e-12), error, np.nan)

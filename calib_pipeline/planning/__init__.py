@@ -1,0 +1,1 @@
+"""How many items and labels a question asks for, before anyone labels one."""
