@@ -9,13 +9,27 @@ import traceback
 from collections.abc import Sequence
 
 from calib_pipeline import __version__
-from calib_pipeline.cli import audit, board, dev, holdout, init, plan, record, run, sample, show, status, validate
+from calib_pipeline.cli import (
+    audit,
+    board,
+    dev,
+    holdout,
+    init,
+    plan,
+    record,
+    run,
+    sample,
+    sheet,
+    show,
+    status,
+    validate,
+)
 from calib_pipeline.cli.call_parser import CallParser, WrongCall
 from calib_pipeline.cli.console import Console
 from calib_pipeline.cli.exit_codes import FAULT, INTERRUPTED, REACHED, WRONG_INPUT
 from calib_pipeline.cli.interrupts import interrupts_are_heard
 
-COMMANDS = (init, validate, plan, sample, run, status, show, record, audit, holdout, board, dev)
+COMMANDS = (init, validate, plan, sample, sheet, run, status, show, record, audit, holdout, board, dev)
 
 DESCRIPTION = """\
 Has this scorer earned the word "calibrated" on this population, and if not, on which rung did it stop?
