@@ -20,6 +20,7 @@ from calib_pipeline.cli import (
     record,
     run,
     sample,
+    sheet,
     show,
     status,
     validate,
@@ -29,7 +30,7 @@ from calib_pipeline.cli.console import Console
 from calib_pipeline.cli.exit_codes import FAULT, INTERRUPTED, REACHED, WRONG_INPUT
 from calib_pipeline.cli.interrupts import interrupts_are_heard
 
-COMMANDS = (init, validate, plan, sample, run, judge, status, show, record, audit, holdout, board, dev)
+COMMANDS = (init, validate, plan, sample, sheet, run, judge, status, show, record, audit, holdout, board, dev)
 
 DESCRIPTION = """\
 Has this scorer earned the word "calibrated" on this population, and if not, on which rung did it stop?
