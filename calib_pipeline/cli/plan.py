@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from calib_pipeline.studies.study import Study
 
 POWER, SAMPLES, SEED = 0.8, 4000, 0
-FEWEST_SAMPLES, MOST_SAMPLES = 100, 1_000_000
+FEWEST_SAMPLES, MOST_SAMPLES = 100, 100_000
 SLICES = ("accepted", "rejected")
 EPILOG = """\
 questions, one or more:

@@ -61,9 +61,10 @@ def report(
     console.json({"assumed": _assumed(assumed, shares, arguments), "answers": [_as_json(one) for one in answers]})
     of_kappa = any(isinstance(one.question, TellKappa) for one in answers)
     console.table(
-        ("question", "level", "power", "items by formula", "by simulation", "items", "labels", "if all label all"),
-        [_cells(one) for one in answers],
+        ("items to show", "level", "power", "exact", "formula", "simulated"), [_numbers(one) for one in answers]
     )
+    console.result()
+    console.table(("labels to show", "items", "doubly", "labels", "all by all"), [_labels(one) for one in answers])
     for one in answers:
         _say_notes(one, arguments, console)
     for note in _notes(assumed, shares, arguments, of_kappa=of_kappa):
@@ -73,22 +74,24 @@ def report(
         _draw(one, console)
 
 
-def _cells(one: Planned) -> tuple[str, ...]:
-    answer, sample = one.answer, one.sample
-    method = "exact" if not answer.simulates else "standard error"
-    computed = "more than a million" if answer.computed is None else f"{answer.computed:,} ({method})"
-    simulated = "" if not answer.simulates else "more than a million"
-    if answer.simulated is not None:
-        simulated = f"{answer.simulated.n:,}"
+def _numbers(one: Planned) -> tuple[str, ...]:
+    answer = one.answer
+    computed = _count(answer.computed)
+    simulated = _count(None if answer.simulated is None else answer.simulated.n)
+    numbers = ("", computed, simulated) if answer.simulates else (computed, "", "")
     power = "" if isinstance(one.question, HalfWidth) else f"{one.question.power:g}"
-    if sample is None:
-        return one.question.words, f"{one.question.level:.6g}", power, computed, simulated, "", "", ""
-    cost = sample.cost
-    labels = f"{cost.labels:,} = {cost.items:,} + {cost.doubly:,} × {cost.annotators - 1}"
-    return (
-        one.question.words, f"{one.question.level:.6g}", power, computed, simulated, f"{cost.items:,}", labels,
-        f"{cost.all_by_each:,}",
-    )  # fmt: skip
+    return one.question.words, f"{one.question.level:.6g}", power, *numbers
+
+
+def _labels(one: Planned) -> tuple[str, ...]:
+    if one.sample is None:
+        return one.question.words, "", "", "", ""
+    cost = one.sample.cost
+    return one.question.words, *(f"{count:,}" for count in (cost.items, cost.doubly, cost.labels, cost.all_by_each))
+
+
+def _count(items: int | None) -> str:
+    return "> 1,000,000" if items is None else f"{items:,}"
 
 
 def _say_notes(one: Planned, arguments: argparse.Namespace, console: Console) -> None:
@@ -119,16 +122,17 @@ def _notes(
     labeling = assumed.labeling
     notes = [
         "items are labeled ones with an output of the scorer: what stays unlabeled or is refused comes on top",
-        f"labels: every item once, and the named ones by {labeling.annotators - 1} more, so that {labeling.doubly} "
-        f"have {labeling.annotators} independent labels where one in ten does not come back",
+        f"labels: every item once, and the doubly labeled ones by {labeling.annotators - 1} more, so that "
+        f"{labeling.doubly} have {labeling.annotators} independent labels where one in ten does not come back",
     ]
     if of_kappa or arguments.slice is not None:
         said = ", ".join(f"{share:.3g}" for share in shares)
         equal = "" if arguments.shares is not None else " (equal, since --shares is not given: rare values need more)"
         notes.append(f"shares of the values: {said}{equal}")
     if of_kappa:
+        notes.append("formula: by the standard error of Fleiss, Cohen and Everitt (1969)")
         notes.append(
-            f"simulation: B = {arguments.samples} samples a size, seed {arguments.seed}; scorer and people use the "
+            f"simulated: B = {arguments.samples} samples a size, seed {arguments.seed}; scorer and people use the "
             "values alike, and disagree by chance"
         )
     if assumed.attempts > 1:
@@ -165,8 +169,8 @@ def _draw(one: Planned, console: Console) -> None:
         best = at.computed if at.simulated is None else at.simulated.power
         simulated = "" if at.simulated is None else f"{at.simulated.power:.3f}"
         rows.append((f"{at.n:,}", f"{at.computed:.3f}", simulated, "#" * round(BAR_WIDTH * best)))
-    formula = "by standard error" if isinstance(one.question, TellKappa) else "exact"
-    console.table(("items", formula, "simulated", "power, 0 to 1"), rows, title=f"Power: {one.question.words}")
+    formula = "formula" if isinstance(one.question, TellKappa) else "exact"
+    console.table(("items", formula, "simulated", "power, 0 to 1"), rows, title=f"Power to show {one.question.words}")
 
 
 def _assumed(assumed: Assumptions, shares: Sequence[float], arguments: argparse.Namespace) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from calib_pipeline.measurement.figures import FEWEST_PAIRS
 from calib_pipeline.measurement.linearised import disagreement_limits
 from calib_pipeline.measurement.reference import Floats
 from calib_pipeline.statistics import (
@@ -92,14 +93,14 @@ class KappaSimulation:
 
         It is known up to the error of the simulation; None where a million items do not reach it.
         """
-        enough = self.power(max(near, 4))
+        enough = self.power(max(near, FEWEST_PAIRS))
         while enough.power < power:
             if enough.n > MOST_ITEMS:
                 return None
             enough = self.power(math.ceil(enough.n * 1.5))
-        few = enough.n // 2
-        while few >= 4 and (less := self.power(few)).power >= power:
-            enough, few = less, few // 2
+        few = max(enough.n // 2, FEWEST_PAIRS - 1)
+        while few >= FEWEST_PAIRS and (less := self.power(few)).power >= power:
+            enough, few = less, max(few // 2, FEWEST_PAIRS - 1)
         while enough.n - few > max(1, enough.n // 200):
             between = self.power((enough.n + few) // 2)
             if between.power >= power:

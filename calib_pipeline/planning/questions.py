@@ -75,7 +75,7 @@ class HalfWidth:
 
     @property
     def words(self) -> str:
-        return f"a proportion of {self.rate:g} to within ± {self.half_width:g}"
+        return f"proportion {self.rate:g} ± {self.half_width:g}"
 
     def answer(self) -> Answer:
         """By Wilson's interval."""
@@ -94,7 +94,7 @@ class ClearProportion:
     @property
     def words(self) -> str:
         side = "above" if self.rate > self.bar else "below"
-        return f"a proportion of {self.rate:g} shown to lie {side} {self.bar:g}"
+        return f"proportion {self.rate:g} {side} {self.bar:g}"
 
     def answer(self) -> Answer:
         """By the binomial distribution."""
@@ -124,9 +124,9 @@ class TellKappa:
 
     @property
     def words(self) -> str:
-        name = "a quadratic-weighted κ" if self.weights == "quadratic" else "a κ"
+        name = "quadratic κ" if self.weights == "quadratic" else "κ"
         side = "above" if self.kappa > self.against else "below"
-        return f"{name} of {self.kappa:g} shown to lie {side} {self.against:g}"
+        return f"{name} {self.kappa:g} {side} {self.against:g}"
 
     def answer(self) -> Answer:
         """By the standard error, and by simulation."""

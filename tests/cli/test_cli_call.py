@@ -30,7 +30,11 @@ def test_help_imports_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "0 []"
-    for command in ("init", "validate", "run", "status", "show", "record", "holdout", "board", "dev"):
+    early, late = (
+        ("init", "validate", "plan", "sample", "sheet", "run"),
+        ("status", "show", "record", "holdout", "board"),
+    )
+    for command in (*early, *late, "dev"):
         assert f"    {command} " in done.stdout
 
 
@@ -75,7 +79,14 @@ def test_a_named_project_wins_over_the_environment(calib, declared, monkeypatch,
     assert "CALIB_PROJECT: there is no folder" in refused.err
 
 
-@pytest.mark.parametrize("command", [["status"], ["run"], ["board"], ["holdout", "list"], ["record", "list"], ["dev"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["status"], ["run"], ["board"], ["holdout", "list"], ["record", "list"], ["dev"],
+        ["plan", "--study", GOOD, "--half-width", "0.1"], ["sample", POPULATION, "--size", "5", "--seed", "1"],
+        ["sheet", GOOD, POPULATION, "--annotators", "ana"],
+    ],
+)  # fmt: skip
 def test_without_a_project_the_call_is_wrong(calib, command, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     said = calib(*command)

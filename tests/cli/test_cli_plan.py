@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -12,6 +13,8 @@ from small_project import GOOD, NOISE, POPULATION, SIZE, study_named, write_stud
 from statsmodels.stats.proportion import proportion_confint
 
 from calib_pipeline.ledger import Ledger
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -50,7 +53,7 @@ def test_two_kappas_are_told_apart_each_way_and_both_numbers_are_shown(calib, pl
         )
         assert one["needed"] == max(one["computed"], one["simulated"]["n"])
     said = calib("plan", *call).out
-    assert "B = 1000 samples" in said and "seed 4" in said and "548 (standard error)" in said
+    assert "B = 1000 samples" in said and "seed 4" in said and "κ 0.55 below 0.65" in said
     assert said == calib("plan", *call).out
 
 
@@ -177,9 +180,35 @@ def test_a_continuous_scale_has_no_kappa(calib, declared):
     assert calib("plan", "--study", "numbers", "--half-width", 0.05, "--project", declared).code == 0
 
 
+def test_an_ordinal_study_is_planned_by_its_weighted_kappa(calib, plan, declared):
+    study = study_named("levels")
+    study["scale"] = {"kind": "ordinal", "levels": ["1", "2", "3", "4"]}
+    study["dimension"] = "levels"
+    study["decision"]["accept"] = {"at_least": "3"}
+    write_study(declared, study)
+    call = ("--study", "levels", "--tell", 0.6, 0.75, "--samples", 200, "--project", declared)
+    document = plan(*call)
+    assert [one["weights"] for one in document["answers"]] == ["quadratic", "quadratic"]
+    assert document["assumed"]["shares"] == [0.25] * 4
+    assert "quadratic κ 0.6 below 0.75" in calib("plan", *call).out
+    accepted = ("--half-width", 0.1, "--rate", 0.5, "--slice", "rejected", "--shares", 4, 3, 2, 1)
+    [one] = plan("--study", "levels", *accepted, "--project", declared)["answers"]
+    assert one["items"] == math.ceil(one["needed"] / 0.7)
+
+
 def test_what_cannot_be_shown_is_no_number(calib, plan):
     [one] = plan("--floor", 0.9, "--rate", 0.9001)["answers"]
     assert one["computed"] is None and one["needed"] is None and one["labels"] is None
     said = calib("plan", "--floor", 0.9, "--rate", 0.9001).out
-    assert "more than a million" in said and "no number of items that people could label" in said
+    assert "> 1,000,000" in said and "no number of items that people could label" in said
     assert not math.isnan(one["power"])
+
+
+def test_the_numbers_of_the_page_are_those_of_the_command(plan):
+    page = " ".join((ROOT / "docs" / "planning.md").read_text(encoding="utf-8").split())
+    _, up = plan("--tell", 0.55, 0.65)["answers"]
+    _, rare = plan("--tell", 0.55, 0.65, "--shares", 0.9, 0.1)["answers"]
+    checked, found = up["simulated_at_computed"], up["simulated"]
+    said = f"{up['computed']} items by formula, with which the simulated interval succeeds {checked['power']:.3f} of"
+    assert f"{said} the time; {found['n']} by simulation" in page
+    assert f"{rare['simulated']['n']:,} in place of {found['n']}" in page

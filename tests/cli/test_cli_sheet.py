@@ -88,7 +88,8 @@ def test_filled_sheets_are_read_back_without_a_row_to_spare(calib, reserved):
     labels = read_labels(str(path), project.studies[GOOD], reserved_ids(manifest(root)[["item_id", "words"]]))
     assert labels.counts == {"received": len(filled), "usable": len(filled), "repeat": 0}
     assert not labels.unlabeled and set(labels.frame["confidence"]) == {"high"}
-    again = calib("sheet", GOOD, POPULATION, "--annotators", "ana", "bo", "--project", root)
+    call = ("sheet", GOOD, POPULATION, "--annotators", "ana", "bo", "--project", root)
+    again = calib(*call, "--output", root / "again")
     assert again.code == 0 and "no item of kindness@replies-1.g1 awaits a label" in again.out
 
 
@@ -153,7 +154,7 @@ def test_too_few_people_for_the_named_items_are_refused(calib, reserved):
     [(["a/b", "c"], "cannot name a file"), (["ana", "Ana"], "would be one file"), (["..", "c"], "cannot name a file")],
 )
 def test_names_that_are_no_files_are_refused(calib, declared, names, told):
-    said = calib("sheet", GOOD, POPULATION, "--annotators", *names, "--project", declared)
+    said = calib("sheet", GOOD, POPULATION, "--annotators", *names, "--output", declared / "out", "--project", declared)
     assert said.code == 2 and told in said.err
 
 

@@ -83,6 +83,12 @@ def test_the_number_found_reaches_the_power_and_a_clearly_smaller_one_does_not(k
     assert 0.8 * analytic < found.n < 1.4 * analytic
 
 
+def test_no_number_is_below_the_fewest_pairs_that_have_an_interval():
+    simulation = KappaSimulation(joint_of_kappa([1, 1], 0.9), 0.1, 0.8, samples=200, seed=0)
+    found = simulation.items_for(0.01, 200)
+    assert found is not None and found.n == 4
+
+
 def test_what_a_million_items_do_not_show_is_no_number():
     simulation = KappaSimulation(joint_of_kappa([1, 1], 0.5001), 0.5, 0.95, samples=50, seed=0)
     assert simulation.items_for(0.8, 900_000) is None
