@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -56,6 +55,8 @@ def kappa_power(joint: NDArray[Any], n: int, against: float, *, level: float, we
     ValueError
         The κ of `joint` is `against`, or undefined.
     """
+    from statistics import NormalDist
+
     distance, error = _distance_and_error(joint, against, weights)
     if error == 0.0:
         return 1.0
@@ -72,6 +73,8 @@ def items_to_tell(
     ValueError
         As in `kappa_power`, or `power` does not lie between 0 and 1.
     """
+    from statistics import NormalDist
+
     if not 0.0 < power < 1.0:
         raise ValueError(f"power lies between 0 and 1. Got {power}.")
     distance, error = _distance_and_error(joint, against, weights)
