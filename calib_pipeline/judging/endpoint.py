@@ -71,16 +71,21 @@ class EndpointJudge:
     def ask(self, request: Request, budget: TokenBudget) -> Answer:
         """The judge's answer; a call that fails in passing is tried again, within the budget.
 
+        The first call's ``most_tokens`` are reserved already.
+
         Raises
         ------
         OutOfBudget
-            When the next call does not fit.
+            When a further call does not fit, or the run is ended.
         InputError
             When the endpoint refuses the key or the model, which no other item would change.
         """
         spent, last, asked = 0, failed("connection", "no call was made"), self.most_tokens(request)
         for attempt in range(1, self._run.attempts + 1):
-            if self._ended.is_set() or not budget.reserve(asked):
+            if attempt > 1 and not budget.reserve(asked):
+                raise OutOfBudget
+            if self._ended.is_set():
+                budget.settle(asked, 0)
                 raise OutOfBudget
             answer, wait = self._call(request, asked)
             budget.settle(asked, answer.tokens)

@@ -121,26 +121,22 @@ def _answers(
     queue = deque(requests)
     with ThreadPoolExecutor(run.concurrency) as pool:
         under_way: dict[Future[Answer], Request] = {}
-        blocked = False
         try:
             while queue or under_way:
-                while queue and not blocked and len(under_way) < run.concurrency:
+                # What a call has not used is given back with its answer, so that the next may fit then.
+                while queue and len(under_way) < run.concurrency and budget.reserve(judge.most_tokens(queue[0])):
                     request = queue.popleft()
                     under_way[pool.submit(judge.ask, request, budget)] = request
                 if not under_way:
                     return
-                wait(under_way, return_when=FIRST_COMPLETED)
-                refused, answered = [], []
-                for future in [future for future in under_way if future.done()]:
+                for future in wait(under_way, return_when=FIRST_COMPLETED).done:
                     request = under_way.pop(future)
                     try:
-                        answered.append((request.digest, future.result()))
+                        answer = future.result()
                     except OutOfBudget:
-                        refused.append(request)
-                queue.extendleft(reversed(refused))
-                # What a call has not used is given back with its answer, so that there may be room then.
-                blocked = bool(refused or blocked) and not answered
-                yield from answered
+                        queue.appendleft(request)
+                    else:
+                        yield request.digest, answer
         except BaseException:
             judge.end()
             raise

@@ -244,7 +244,7 @@ class TestBudget:
         bench.endpoint.behaviour = lambda _call, _before: reply
         assert bench.score(1).tokens == len("item 0") + 16 + 40
 
-    def test_what_does_not_fit_waits_in_its_place_and_not_by_trying_on(self, bench: Bench) -> None:
+    def test_what_does_not_fit_waits_in_its_place(self, bench: Bench) -> None:
         def slow(_call: Any, _before: int) -> Reply:
             time.sleep(0.2)
             return says("pass", tokens=60)
@@ -254,14 +254,16 @@ class TestBudget:
             Request(f"i{number}", [{"role": "user", "content": f"item {number} ".ljust(500)}]) for number in range(6)
         ]
         declared = JudgeRun(concurrency=4, budget_tokens=1000)
-        judge = EndpointJudge(STUDY, STUDY.scorer, declared)
-        tries = []
-        ask = judge.ask
-        judge.ask = lambda request, budget: (tries.append(request.item_id), ask(request, budget))[1]  # type: ignore[method-assign]
-        scoring = score_items(long, judge, bench.outputs, declared)
-        assert (scoring.scored, scoring.left) == (6, 0)
+        scoring = score_items(long, EndpointJudge(STUDY, STUDY.scorer, declared), bench.outputs, declared)
+        assert (scoring.scored, scoring.left, scoring.tokens) == (6, 0, 360)
         assert [text_of(call).split()[1] for call in bench.endpoint.calls] == list("012345")
-        assert len(tries) < 40
+        assert bench.endpoint.most_at_once == 1
+
+    def test_tries_that_no_longer_fit_leave_their_item_to_the_next_run(self, bench: Bench) -> None:
+        bench.endpoint.behaviour = lambda _call, _before: Reply("{}", after_seconds=0.3)
+        scoring = bench.score(1, attempts=20, timeout_seconds=0.1, budget_tokens=1000)
+        assert (scoring.errored, scoring.left, scoring.out_of_budget) == (0, 1, True)
+        assert 900 < scoring.tokens <= 1000
 
     def test_one_that_costs_more_than_it_may_ends_the_run(self, bench: Bench) -> None:
         bench.endpoint.behaviour = lambda _call, _before: says("pass", tokens=5000)
