@@ -74,6 +74,7 @@ def test_a_table_that_is_refused_before_the_run_is_named(declared, calib, table)
     assert f"next: mend the table of {table} ({DATA[table]}), and run " in said
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick_dagster")
 def test_without_scores_the_next_step_is_to_bring_them(declared, calib):
     (declared / SCORES).unlink()
@@ -97,6 +98,7 @@ def test_items_that_went_away_are_named_and_nothing_is_to_be_run_before(own_copy
     assert f"next: bring the table of items ({ITEMS}), and run `calib status`" in said
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick_dagster")
 def test_before_there_are_labels_it_is_said_how_many_people_label_what(declared, calib):
     (declared / LABELS).unlink()

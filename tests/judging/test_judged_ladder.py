@@ -112,6 +112,7 @@ def test_the_bytes_that_were_sent_hold_item_and_rubric_and_no_label(
     assert seen == reserved
 
 
+@pytest.mark.slow
 def test_a_part_of_the_outputs_opens_no_set(
     folder: Folder, world: World, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -267,12 +267,14 @@ class TestBesideAnotherConstruct:
 
         return Folder(made_once(tmp_path_factory, "two-constructs", climb), instance)
 
+    @pytest.mark.slow
     def test_the_labels_of_the_other_are_opened_with_an_event_of_its_set(self, both: Folder) -> None:
         opened = [event for event in both.events() if event.event == "read" and event.study == "judge"]
         assert (TONE, "construct") in {(event.holdout_id, event.details["purpose"]) for event in opened}
         assert (both.evidence("annotations")["name"] == "labels_as_elsewhere").any()
         assert stored_open(both) == []
 
+    @pytest.mark.slow
     def test_the_record_verifies_with_an_event_on_both_sets(self, both: Folder) -> None:
         [record] = [one for one in both.records() if one.study == "judge"]
         before = both.events()[-1].seq
@@ -295,6 +297,7 @@ class TestBesideAnotherConstruct:
         of_tone = {event.event for event in folder.events() if event.holdout_id == TONE}
         assert of_tone == {"reserved", "registered", "labels_ingested", "evidence"}
 
+    @pytest.mark.slow
     def test_status_opens_neither(self, both: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
         before = len(both.events())
         for given in (KEY, ""):

@@ -55,6 +55,7 @@ def test_the_constant_is_the_most_frequent_value(scale: str) -> None:
     assert value(blocks[CONSTANT], "cohen_kappa") == pytest.approx(0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", ["binary", "nominal", "ordinal"])
 def test_random_is_the_expectation_over_draws_at_the_base_rate(scale: str) -> None:
     truth = draw(scale, 60, 2)

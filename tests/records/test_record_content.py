@@ -219,6 +219,7 @@ def test_the_claim_of_a_set_held_out_by_declaration(record: dict[str, Any]) -> N
     )
 
 
+@pytest.mark.slow
 def test_the_claim_of_a_set_held_out_by_reservation(tmp_path: Path, instance: dg.DagsterInstance) -> None:
     """Labels made after the reservation need no one's word, and the claim carries none."""
     world = world_of()
