@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from calib_pipeline.measurement.simulated_power import KappaSimulation, SimulatedPower
+from calib_pipeline.planning.simulated_power import KappaSimulation, SimulatedPower
 from calib_pipeline.statistics import (
     clearing_power,
     items_for_half_width,

@@ -11,7 +11,7 @@ import pytest
 from calib_pipeline.measurement.figures import Block, Figures, IntervalPlan
 from calib_pipeline.measurement.measures import LevelMeasure
 from calib_pipeline.measurement.pairs import against_reference
-from calib_pipeline.measurement.simulated_power import KappaSimulation
+from calib_pipeline.planning.simulated_power import KappaSimulation
 from calib_pipeline.statistics import Design, items_to_tell, joint_of_kappa
 
 
