@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from calib_pipeline.digests import digest_bytes
+from calib_pipeline.digests import digest_bytes, digest_json
 from calib_pipeline.evidence.annotations import LabelProvenance
 from calib_pipeline.evidence.annotations import annotations as label_evidence
 from calib_pipeline.evidence.baseline_comparators import baseline_comparators
@@ -16,7 +16,7 @@ from calib_pipeline.evidence.holdout_reservation import HoldoutFacts, holdout_re
 from calib_pipeline.evidence.human_ceiling import human_ceiling
 from calib_pipeline.evidence.scorer_agreement import Opening, readiness, scorer_agreement
 from calib_pipeline.evidence.threshold_check import threshold_check
-from calib_pipeline.studies.digests import configuration_digest, configuration_parts, plan_digest
+from calib_pipeline.studies.digests import configuration_parts, plan_digest
 from calib_pipeline.tables.tuning import NOTHING, TuningItems
 
 if TYPE_CHECKING:
@@ -37,6 +37,9 @@ MEASURING_RUNGS = (
 )
 """The rungs below the record, in order."""
 
+READS_OUTPUTS = ("scorer_agreement", "threshold_check", "published_record", "diagnostic_record")
+"""The assets that rest on what the scorer said."""
+
 
 @dataclass(frozen=True)
 class Declared:
@@ -49,16 +52,19 @@ class Declared:
     holdout_id: str
     drawn_strata: Mapping[str, int] | None = None
     tuned_on: TuningItems = NOTHING
+    function_digest: str | None = None
 
     @cached_property
     def configuration(self) -> str:
         """The digest that names the instrument."""
-        return configuration_digest(self.study, self.rubric_text, self.scores_digest, self.tuned_on.digest)
+        return digest_json(self.configuration_parts)
 
     @cached_property
     def configuration_parts(self) -> dict[str, Any]:
         """Everything material about the scorer, by part."""
-        return configuration_parts(self.study, self.rubric_text, self.scores_digest, self.tuned_on.digest)
+        return configuration_parts(
+            self.study, self.rubric_text, self.scores_digest, self.tuned_on.digest, self.function_digest
+        )
 
     @cached_property
     def plan(self) -> str:
@@ -71,13 +77,16 @@ class Declared:
             return dict(self.drawn_strata)
         return {str(name): int(size) for name, size in self.manifest.frame.groupby("stratum").size().items()}
 
-    def digests(self, above: Mapping[str, str] | None = None) -> dict[str, str | None]:
-        """What evidence is stamped with: every declared part, and the evidence of each rung above by digest."""
+    def digests(self, asset: str, above: Mapping[str, str] | None = None) -> dict[str, str | None]:
+        """What the evidence of an asset is stamped with: every declared part, and the evidence of each rung above by
+        digest. The outputs of a judge that is run here are there once the rungs above them are, so that they enter
+        where they are read."""
+        outputs_enter = asset in READS_OUTPUTS or not self.study.judged
         declared: dict[str, str | None] = {
             "population": self.manifest.digest,
             "rubric": digest_bytes("\n".join(self.rubric_text.splitlines()).encode()),
             "configuration": self.configuration,
-            "scores": self.scores_digest,
+            "scores": self.scores_digest if outputs_enter else None,
             "plan": self.plan,
             "set": self.holdout_id,
         }
@@ -123,21 +132,23 @@ class Chain:
         match asset:
             case "holdout_reservation":
                 return holdout_reservation(
-                    study, declared.strata, given.drawn, given.facts, declared.tuned_on, declared.digests()
+                    study, declared.strata, given.drawn, given.facts, declared.tuned_on, declared.digests(asset)
                 )
             case "annotations":
-                digests = declared.digests(self._above("holdout_reservation")) | {"labels file": given.labels_file}
+                digests = declared.digests(asset, self._above("holdout_reservation")) | {
+                    "labels file": given.labels_file
+                }
                 return label_evidence(study, given.drawn, given.labels, given.provenance, digests)
             case "human_ceiling":
-                digests = declared.digests(self._above("holdout_reservation", "annotations"))
+                digests = declared.digests(asset, self._above("holdout_reservation", "annotations"))
                 labels = given.labels
                 return human_ceiling(study, declared.strata, given.drawn, labels.frame, labels.repeats, digests)
             case "baseline_comparators":
-                digests = declared.digests(self._above("holdout_reservation", "annotations", "human_ceiling"))
+                digests = declared.digests(asset, self._above("holdout_reservation", "annotations", "human_ceiling"))
                 frame = declared.manifest.frame
                 return baseline_comparators(study, declared.strata, given.drawn, given.labels.frame, frame, digests)
             case "scorer_agreement":
-                digests = declared.digests(self._above(*MEASURING_RUNGS[:4]))
+                digests = declared.digests(asset, self._above(*MEASURING_RUNGS[:4]))
                 comparators = self.evidence["baseline_comparators"].tables["comparators"]
                 return scorer_agreement(
                     study,
@@ -155,7 +166,7 @@ class Chain:
                 agreement = self.evidence["scorer_agreement"]
                 if "rows" not in agreement.tables or given.opening is None:
                     return None
-                digests = declared.digests(self._above("holdout_reservation", "scorer_agreement"))
+                digests = declared.digests(asset, self._above("holdout_reservation", "scorer_agreement"))
                 return threshold_check(
                     study, declared.strata, agreement.rows, agreement.tables["rows"], given.opening.m, digests
                 )

@@ -37,7 +37,7 @@ def project_definitions(root: Path) -> dg.Definitions:
     """
     import dagster as dg
 
-    from calib_pipeline.assets import CHAIN, diagnostic_record
+    from calib_pipeline.assets import CHAIN, diagnostic_record, scorer_outputs
     from calib_pipeline.dagster_side.diagnostic_sensor import diagnostic_after_ladder
     from calib_pipeline.dagster_side.evidence_io import EVIDENCE_IO_MANAGER
     from calib_pipeline.dagster_side.holdout_lineage import HOLDOUT_SETS
@@ -54,7 +54,7 @@ def project_definitions(root: Path) -> dg.Definitions:
     for fault in project.faults:
         dg.get_dagster_logger("calib").warning(str(fault))
     return dg.Definitions(
-        assets=[*CHAIN, diagnostic_record, HOLDOUT_SETS],
+        assets=[*CHAIN, scorer_outputs, diagnostic_record, HOLDOUT_SETS],
         jobs=[LADDER_JOB, DIAGNOSTIC_JOB],
         sensors=[population_manifests(open_project), diagnostic_after_ladder(open_project)],
         schedules=[recheck_schedule(open_project, project.recheck)] if project.recheck else [],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from calib_pipeline.chain import Declared
 from calib_pipeline.cohorts import strata_by_cohort
+from calib_pipeline.digests import digest_json
 from calib_pipeline.errors import InputError, Unreadable
 from calib_pipeline.evidence.holdout_reservation import HoldoutFacts
 from calib_pipeline.evidence.twins import twins_outside
@@ -142,7 +143,9 @@ class HoldoutSets:
             rubric, manifest = self._project.rubric_text(study), self._tables.manifest(population)
             strata = None if held is None else held.details.get(STRATA)
             tuned_on = self._tables.tuned_on(study, population)
-            self._declarations[key] = Declared(study, rubric, manifest, scores, key[2], strata, tuned_on)
+            source = self._project.function_file(study)
+            function = None if source is None else self._tables.digest(str(source))
+            self._declarations[key] = Declared(study, rubric, manifest, scores, key[2], strata, tuned_on, function)
         return self._declarations[key]
 
     def registrations(self, cell: Cell, held: HoldoutSet | None) -> list[Registration]:
@@ -303,8 +306,14 @@ class HoldoutSets:
 
         ``others`` are the other constructs, where they are to be others than the studies declare.
         """
-        # On other items a table of scores is another configuration: what this one has measured is spent for it too.
+        # What a configuration has measured is spent for it too. On other items a table of scores is another one, and a
+        # judge that is run here is taken for another.
         frozen = [*self.registrations(cell, None), *self.registrations(cell, current)]
+        frozen += [
+            replace(one, config_digest=digest_json([one.config_digest, "on other items"]))
+            for one in frozen
+            if self._project.studies[one.study].judged
+        ]
         if others is not None:
             frozen = [replace(one, construct=replace(one.construct, others=others)) for one in frozen]
         spent = self._ledger.spent_items(self._project.studies[cell.study].dimension, frozen)

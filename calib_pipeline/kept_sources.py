@@ -1,4 +1,4 @@
-"""A copy of each table that people brought, kept for the record that is made of it."""
+"""A copy of each file that people brought, kept for the record that is made of it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 def keep_sources(project: Project, tables: TableCache, store: EvidenceStore, study: Study, population: str) -> Sources:
-    """Store the brought tables of a study on a population, and name them by digest and path."""
+    """Store the brought tables of a study on a population, and the source of its scorer where that is a function, and
+    name them by digest and path."""
     paths = {
         "manifest": project.populations[population],
         "labels": project.path(study.data.annotations, population),
@@ -22,6 +23,9 @@ def keep_sources(project: Project, tables: TableCache, store: EvidenceStore, stu
     }
     if study.scorer.tuned_on is not None:
         paths["tuned_on"] = project.path(study.scorer.tuned_on, population)
+    source = project.function_file(study)
+    if source is not None:
+        paths["function"] = str(source)
     kept = {name: store.put_input(tables.kept(name, path), labels=name == "labels") for name, path in paths.items()}
     shown = {name: tables.relative(path) for name, path in paths.items()}
-    return Sources(kept["manifest"], kept["labels"], kept["scores"], shown, kept.get("tuned_on"))
+    return Sources(kept["manifest"], kept["labels"], kept["scores"], shown, kept.get("tuned_on"), kept.get("function"))

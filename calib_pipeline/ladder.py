@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,19 +15,26 @@ from calib_pipeline.errors import InputError, ReviewUnavailable
 from calib_pipeline.evidence.annotations import LabelProvenance, told_elsewhere
 from calib_pipeline.evidence.annotations import annotations as label_evidence
 from calib_pipeline.evidence.baseline_comparators import baseline_comparators
-from calib_pipeline.evidence.evidence import Evidence, fact, figure
+from calib_pipeline.evidence.evidence import Evidence, fact
 from calib_pipeline.evidence.holdout_reservation import holdout_reservation
 from calib_pipeline.evidence.human_ceiling import human_ceiling
-from calib_pipeline.evidence.scorer_agreement import FEWEST_USABLE_PAIRS, Opening, readiness, scorer_agreement
+from calib_pipeline.evidence.scorer_agreement import (
+    FEWEST_USABLE_PAIRS,
+    Opening,
+    opening_in,
+    readiness,
+    scorer_agreement,
+)
 from calib_pipeline.evidence.threshold_check import threshold_check
 from calib_pipeline.evidence_store import EvidenceStore, SealedEvidence
 from calib_pipeline.holdout_sets import HoldoutSets, drawn_of, limits_of
+from calib_pipeline.judging.held_out import Judged, judge_set
 from calib_pipeline.kept_sources import keep_sources
 from calib_pipeline.label_custody import NAME_THE_KEY, LabelCustody
 from calib_pipeline.ledger import HoldoutSet, Ledger, LedgerError
 from calib_pipeline.ledger import Opening as LedgerOpening
 from calib_pipeline.records.archive import RecordArchive, lost_openings
-from calib_pipeline.records.publication import diagnostic_evidence, publication_evidence
+from calib_pipeline.records.publication import diagnostic_evidence, publication_evidence, why_diagnostic
 from calib_pipeline.records.record import Sources
 from calib_pipeline.schemas import GATES
 from calib_pipeline.table_cache import TableCache
@@ -35,6 +42,7 @@ from calib_pipeline.table_cache import TableCache
 if TYPE_CHECKING:
     import pandas as pd
 
+    from calib_pipeline.judging.scoring import Scoring
     from calib_pipeline.sealing import SealingKey
     from calib_pipeline.studies.project import Project
     from calib_pipeline.studies.study import Study
@@ -104,7 +112,14 @@ class Ladder:
         self.ledger.register(held.holdout_id, self.sets.registrations(cell, held), run_id=self.run_id or None)
         declared, facts = self._declared_on(cell, held), self.sets.facts(study, held)
         return self._stored_tables(
-            holdout_reservation(study, declared.strata, drawn_of(held), facts, declared.tuned_on, declared.digests())
+            holdout_reservation(
+                study,
+                declared.strata,
+                drawn_of(held),
+                facts,
+                declared.tuned_on,
+                declared.digests("holdout_reservation"),
+            )
         )
 
     def annotations(self, cell: Cell, reservation: pd.DataFrame) -> Evidence:
@@ -116,7 +131,7 @@ class Ladder:
         self._custody.ingest(held.holdout_id, study.name, labels.digest, details)
         declared = self._declared_on(cell, held)
         provenance = self._provenance(declared, held, labels)
-        digests = declared.digests({"holdout_reservation": digest_frame(reservation)})
+        digests = declared.digests("annotations", {"holdout_reservation": digest_frame(reservation)})
         made = label_evidence(study, drawn, labels, provenance, digests | {"labels file": labels.file_digest})
         return self._stored_tables(made)
 
@@ -132,7 +147,7 @@ class Ladder:
             self._table(reservation, "reserved"),
             self._table(labeled, "labels"),
             self._table(labeled, "repeats"),
-            declared.digests(_digests(above)),
+            declared.digests("human_ceiling", _digests(above)),
         )
         return self._stored_tables(made)
 
@@ -150,9 +165,24 @@ class Ladder:
             self._table(reservation, "reserved"),
             self._table(labeled, "labels"),
             declared.manifest.frame,
-            declared.digests(_digests(above)),
+            declared.digests("baseline_comparators", _digests(above)),
         )
         return self._stored_tables(made)
+
+    def scorer_outputs(self, cell: Cell, reservation: pd.DataFrame, said: Callable[[str, Scoring], None]) -> Judged:
+        """Have the study's judges answer for the reserved items, and freeze what they said in the ledger.
+
+        Raises
+        ------
+        InputError
+            When a judge cannot be called.
+        """
+        held, judged = self._held(reservation), judge_set(self.project, self.ledger, cell, said)
+        if judged.written:
+            # What is declared includes the outputs from now on.
+            del self.sets
+            self.ledger.register(held.holdout_id, self.sets.registrations(cell, held), run_id=self.run_id or None)
+        return judged
 
     def scorer_agreement(
         self,
@@ -170,7 +200,7 @@ class Ladder:
         scores = self._scores(study, cell.population, set(drawn["item_id"]))
         opening = None
         if is_ready(study, labels, scores.frame):
-            opening = self._open(cell, declared, held, labeled, "measurement")
+            opening = self._open(cell, declared, held, fact(labeled, "table", "labels"), "measurement")
         above = {
             "holdout_reservation": reservation,
             "annotations": labeled,
@@ -187,7 +217,7 @@ class Ladder:
             scores.frame,
             {scorer_id: of_one.frame for scorer_id, of_one in self._panel(study, cell.population, drawn).items()},
             opening,
-            declared.digests(_digests(above)),
+            declared.digests("scorer_agreement", _digests(above)),
         )
         return self._stored_tables(made)
 
@@ -195,27 +225,26 @@ class Ladder:
         """Hold the expected cost against the budget and against using no scorer."""
         study, held = self._study(cell), self._held(reservation)
         above = {"holdout_reservation": reservation, "scorer_agreement": agreement}
-        m = max(
-            1, int((figure(agreement, "configurations_registered") or 0) + (figure(agreement, "earlier_attempts") or 0))
-        )
         declared = self._declared_on(cell, held)
         self._custody.unseal(declared, "threshold")
-        rows, digests = self._table(agreement, "rows"), declared.digests(_digests(above))
-        return self._stored_tables(threshold_check(study, declared.strata, agreement, rows, m, digests))
+        rows, digests = self._table(agreement, "rows"), declared.digests("threshold_check", _digests(above))
+        return self._stored_tables(
+            threshold_check(study, declared.strata, agreement, rows, opening_in(agreement).m, digests)
+        )
 
     def published_record(self, cell: Cell, **above: pd.DataFrame) -> Evidence:
         """Build the record, judge it, and only then write it with its ledger entry."""
         held = self._held(above["holdout_reservation"])
         declared = self._declared_on(cell, held)
         state = self.sets.state(declared.study, held)
-        given = self._given(cell, declared, held, self._opening_in(above["scorer_agreement"]))
+        given = self._given(cell, declared, held, opening_in(above["scorer_agreement"]))
         made = publication_evidence(
             declared,
             above,
             self._sources(cell),
             Chain(given),
             state=state.state,
-            digests=declared.digests(_digests(above)),
+            digests=declared.digests("published_record", _digests(above)),
         )
         holds = GATES["published_record"].judge(made.evidence.rows).holds
         if holds and made.content is not None and made.record_id is not None:
@@ -249,14 +278,14 @@ class Ladder:
             self._custody.read(declared, purpose, read)
         opening = None
         if ready.decided:
-            opening = self._open_for(cell, declared, held, labels.digest, "diagnostic")
+            opening = self._open(cell, declared, held, labels.digest, "diagnostic")
         given = self._given(cell, declared, held, opening)
         made = diagnostic_evidence(
             declared,
             self._sources(cell),
             Chain(given),
             state=state.state,
-            why=_why_diagnostic(study, ready.decided),
+            why=why_diagnostic(study, ready.decided),
         )
         if made.content is not None and made.record_id is not None:
             for frame in made.tables.values():
@@ -309,7 +338,7 @@ class Ladder:
         stamps = stamped(rows)
         serving, stamped_set = self.sets.serving(cell), stamps.get("set")
         made_on = serving if stamped_set is None or not self.sets.knows(stamped_set) else self.sets.of_id(stamped_set)
-        now = self.sets.declared_on(self._study(cell), cell.population, made_on).digests()
+        now = self.sets.declared_on(self._study(cell), cell.population, made_on).digests(asset)
         parts = [part for part, digest in now.items() if part != "set" and stamps.get(part) != digest]
         if serving is None or serving.holdout_id != stamped_set:
             parts.append("set")
@@ -374,22 +403,11 @@ class Ladder:
         cell: Cell,
         declared: Declared,
         held: HoldoutSet,
-        labeled: pd.DataFrame,
-        purpose: Literal["measurement", "diagnostic"],
-    ) -> Opening:
-        digest = fact(labeled, "table", "labels")
-        assert digest is not None
-        return self._open_for(cell, declared, held, digest, purpose)
-
-    def _open_for(
-        self,
-        cell: Cell,
-        declared: Declared,
-        held: HoldoutSet,
-        labels_digest: str,
+        labels_digest: str | None,
         purpose: Literal["measurement", "diagnostic"],
     ) -> Opening:
         study = declared.study
+        assert labels_digest is not None
         outcome = self.ledger.open_set(
             held.holdout_id,
             LedgerOpening(
@@ -408,15 +426,6 @@ class Ladder:
         if outcome.kind == "refused":
             return Opening("refused", outcome.why, 0, 0, None)
         return Opening(purpose, None, outcome.configurations, outcome.attempts, outcome.head)
-
-    def _opening_in(self, agreement: pd.DataFrame) -> Opening:
-        return Opening(
-            fact(agreement, "opening") or "none",
-            None,
-            int(figure(agreement, "configurations_registered") or 0),
-            int(figure(agreement, "earlier_attempts") or 0),
-            fact(agreement, "ledger_head"),
-        )
 
     def _publish(
         self, cell: Cell, held: HoldoutSet, content: Mapping[str, Any], record_id: str, rows: pd.DataFrame
@@ -485,14 +494,3 @@ class Ladder:
 
 def _digests(above: Mapping[str, pd.DataFrame]) -> dict[str, str]:
     return {asset: digest_frame(rows) for asset, rows in above.items()}
-
-
-def _why_diagnostic(study: Study, decided: int) -> str:
-    if study.holdout.role == "fitted":
-        return "its set shaped the scorer"
-    if study.reference.kind == "proxy":
-        return f"its reference is a proxy that stands for {study.reference.stands_for}"
-    loose = study.loose_bars()
-    if loose:
-        return "; ".join(loose)
-    return f"{decided} usable pairs are fewer than {FEWEST_USABLE_PAIRS}"

@@ -54,11 +54,13 @@ class TableCache:
 
         url = self._project.scores(study, population)
         known = set(self.manifest(population).frame["item_id"])
-        outputs = (scorer or study.scorer).model_dump(mode="json", by_alias=True)
-        read_by = digest_json([outputs, bool(study.panel), _scale(study)])
+        of_scorer = (scorer or study.scorer).model_dump(mode="json", by_alias=True)
+        read_by = digest_json([of_scorer, bool(study.panel), _scale(study)])
         key = ("scores", url, read_by, digest_json(sorted(reserved)))
         try:
-            return self._once(key, url, lambda: normalise_scores(self._outputs(url), study, reserved, known, scorer))
+            outputs = self._outputs(url)
+            if study.judged and not reserved <= set(outputs.frame["item_id"]):
+                raise Unreadable("it has no row of some reserved items", where=url)
         except Unreadable as absent:
             if not study.judged:
                 raise
@@ -67,6 +69,7 @@ class TableCache:
                 where=self.relative(url),
                 todo=f"run `calib judge run --study {study.name} --population {population}`",
             ) from absent
+        return self._once(key, url, lambda: normalise_scores(outputs, study, reserved, known, scorer))
 
     def tuned_on(self, study: Study, population: str) -> TuningItems:
         """What a study's scorer is said to be shaped by."""

@@ -1,5 +1,7 @@
 """The fifth rung: the set is opened, and the scorer is compared with people and with every comparator."""
 
+from functools import partial
+
 import pandas as pd
 
 from calib_pipeline.cell import Cell
@@ -8,7 +10,7 @@ from calib_pipeline.evidence.evidence import Evidence
 from calib_pipeline.ladder import Ladder
 
 
-@rung
+@partial(rung, after=("scorer_outputs",))
 def scorer_agreement(
     ladder: Ladder,
     cell: Cell,

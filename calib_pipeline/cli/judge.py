@@ -59,27 +59,33 @@ def run_judges(arguments: argparse.Namespace, console: Console) -> int:
 def _judged(project: Project, ledger: Ledger | None, cell: Cell, console: Console) -> Judged:
     from calib_pipeline.judging.held_out import judge_set
 
+    climb = f"calib run --study {cell.study} --population {cell.population}"
     study = project.studies[cell.study]
+    if not study.judged:
+        raise InputError(
+            f"the outputs of {study.name!r} come as a table: {study.data.scores}",
+            expected="a study of scorers that are run here, without data.scores",
+            todo=f"run `{climb}`, which reads the table",
+        )
+    if ledger is None:
+        raise InputError("no set is reserved yet, so there is nothing to judge", todo=f"run `{climb}` first")
     with console.progress(study.holdout.size * len(study.by_scorer()), "judging") as progress:
         before: dict[str, int] = {}
 
         def said(scorer_id: str, scoring: Scoring) -> None:
-            words = f"{scorer_id}: {_counts(scoring)}"
+            words = f"{scorer_id}: {scoring.sentence}"
             progress.starts(words)
             for _ in range(scoring.asked - scoring.left - before.get(scorer_id, 0)):
                 progress.finished(words)
             before[scorer_id] = scoring.asked - scoring.left
 
-        return judge_set(project, ledger, cell, said if console.shows_progress else lambda _scorer, _scoring: None)
-
-
-def _counts(scoring: Scoring) -> str:
-    codes = ", ".join(f"{code} {count}" for code, count in sorted(scoring.codes.items()))
-    told = f" ({codes})" if codes else ""
-    return (
-        f"{scoring.scored:,} scored, {scoring.abstained:,} abstained, {scoring.errored:,} errored{told}, "
-        f"{scoring.tokens:,} tokens"
-    )
+        judged = judge_set(project, ledger, cell, said if console.shows_progress else lambda _scorer, _scoring: None)
+    if judged.measured:
+        raise InputError(
+            f"{judged.holdout_id} was opened with these outputs: they stay as they were measured",
+            todo=f"run `{climb} --recheck` to measure again on other items",
+        )
+    return judged
 
 
 def _document(cell: Cell, judged: Judged) -> dict[str, Any]:
@@ -96,7 +102,7 @@ def _document(cell: Cell, judged: Judged) -> dict[str, Any]:
 def _say(project: Project, cell: Cell, judged: Judged, console: Console) -> None:
     named = f"--study {cell.study} --population {cell.population}"
     for name, scoring in judged.scorings.items():
-        console.result(f"{name} on the {scoring.asked:,} items of {judged.holdout_id}: {_counts(scoring)}")
+        console.result(f"{name} on the {scoring.asked:,} items of {judged.holdout_id}: {scoring.sentence}")
         if scoring.left:
             budget = project.studies[cell.study].by_scorer()[name].scorer.run.budget_tokens
             console.result(

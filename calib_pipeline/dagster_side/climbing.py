@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import dagster as dg
 
-from calib_pipeline.assets import CHAIN, diagnostic_record
+from calib_pipeline.assets import CHAIN, diagnostic_record, scorer_outputs
 from calib_pipeline.dagster_side.evidence_io import EVIDENCE_IO_MANAGER
 from calib_pipeline.dagster_side.history_faults import faults_in_words, history_fault
 from calib_pipeline.dagster_side.ladder_resource import LADDER, ladder_resource
@@ -50,6 +50,8 @@ class CellResult:
 def climb_cell(project: Project, cell: Cell, instance: dg.DagsterInstance, *, recheck: bool = False) -> CellResult:
     """Climb the ladder of one cell, as one run, in this process; a re-check measures on the next generation.
 
+    Where no table brings the outputs, the study's judges are run on the way, within their budget.
+
     Rungs that were finished by a run that died are made again: the opening of a set is then a repeat, so nothing is
     lost and no number changes.
 
@@ -60,7 +62,9 @@ def climb_cell(project: Project, cell: Cell, instance: dg.DagsterInstance, *, re
     MachineFault
         Dagster's history cannot be written.
     """
-    return _run(project, cell, instance, "ladder", CHAIN, {RECHECK_TAG: "yes"} if recheck else {})
+    study = project.studies.get(cell.study)
+    assets = (*CHAIN, scorer_outputs) if study is not None and study.judged else CHAIN
+    return _run(project, cell, instance, "ladder", assets, {RECHECK_TAG: "yes"} if recheck else {})
 
 
 def diagnose_cell(project: Project, cell: Cell, instance: dg.DagsterInstance) -> CellResult:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calib_pipeline.evidence.evidence import Evidence, EvidenceRows
+from calib_pipeline.evidence.evidence import Evidence, EvidenceRows, fact, figure
 from calib_pipeline.evidence.holdout_reservation import stamp
 from calib_pipeline.evidence.next_steps import Sampling, labels_wanted, longer_next_time, values_wanted
 from calib_pipeline.measurement import continuous, pairs
@@ -70,6 +70,17 @@ class Opening:
     def m(self) -> int:
         """How many attempts a gate's level answers for."""
         return max(1, self.configurations + self.attempts)
+
+
+def opening_in(agreement: pd.DataFrame) -> Opening:
+    """The opening of which evidence of ``scorer_agreement`` tells."""
+    return Opening(
+        fact(agreement, "opening") or "none",
+        None,
+        int(figure(agreement, "configurations_registered") or 0),
+        int(figure(agreement, "earlier_attempts") or 0),
+        fact(agreement, "ledger_head"),
+    )
 
 
 @dataclass(frozen=True)
@@ -382,8 +393,8 @@ def _directional(rows: EvidenceRows, met: Meeting, plan: IntervalPlan) -> None:
     design = met.labels.design
     for rate in RATES:
         rows.figure("error_rate", error_rate(rate, met.cells, design, plan.level), scope="scorer")
-    for figure in decided_summaries(met.cells, design, plan).values():
-        _add(rows, "error_rate", figure, scope="scorer")
+    for summary in decided_summaries(met.cells, design, plan).values():
+        _add(rows, "error_rate", summary, scope="scorer")
 
 
 def _against_label_noise(rows: EvidenceRows, met: Meeting, ceiling: pd.DataFrame, plan: IntervalPlan) -> None:

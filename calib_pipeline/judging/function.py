@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from calib_pipeline.digests import digest_bytes
 from calib_pipeline.errors import InputError
 from calib_pipeline.judging.answers import Answer, answer_of_fields, failed
 from calib_pipeline.judging.requests import Request
@@ -41,16 +39,6 @@ class FunctionJudge:
         self._study, self._scorer = study, scorer
         self._function = _imported(str(scorer.config["function"]), root)
 
-    @property
-    def source_digest(self) -> str | None:
-        """The digest of the module that holds the function, None where it has no source: what the module imports in
-        its turn does not enter."""
-        try:
-            file = inspect.getsourcefile(self._function)
-        except TypeError:
-            return None
-        return None if file is None else digest_bytes(Path(file).read_bytes())
-
     def ask(self, batch: Sequence[Request]) -> list[Answer]:
         """The answers to a batch, in its order."""
         try:
@@ -76,7 +64,10 @@ def _imported(path: str, root: Path) -> Callable[[list[dict[str, Any]]], Any]:
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))
     try:
-        function = getattr(importlib.import_module(module_name), name)
+        known = sys.modules.get(module_name)
+        # What runs is what is on disk now, also in a process that stays up.
+        module = importlib.import_module(module_name) if known is None else importlib.reload(known)
+        function = getattr(module, name)
     except Exception as fault:
         raise InputError(
             f"scorer.config.function {path!r} cannot be imported: {type(fault).__name__}: {fault}",

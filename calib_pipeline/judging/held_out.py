@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from calib_pipeline.digests import digest_json
 from calib_pipeline.errors import InputError
 from calib_pipeline.judging.outputs import Outputs
 from calib_pipeline.judging.requests import Request, messages_of, refuse_unknown_places, selected
 from calib_pipeline.judging.scoring import Scoring, score_items
-from calib_pipeline.studies.digests import configuration_digest
 
 if TYPE_CHECKING:
     from calib_pipeline.cell import Cell
@@ -36,49 +34,49 @@ class Judged:
         How far each scorer has come, by its id.
     written
         Whether every item has an answer of every scorer, so that the table of scores stands.
+    measured
+        Whether the set was opened with that table before: then nobody was asked, and ``scorings`` is empty.
     """
 
     holdout_id: str
     scorings: dict[str, Scoring]
     written: bool
+    measured: bool = False
 
 
 def judge_set(
     project: Project,
-    ledger: Ledger | None,
+    ledger: Ledger,
     cell: Cell,
     said: Callable[[str, Scoring], None] = lambda _scorer, _scoring: None,
 ) -> Judged:
-    """Have every item of the cell's set answered by every scorer of its study, and write the table of scores.
+    """Have every item of the cell's set answered by every scorer of its judged study, and write the table of scores.
 
     The items come in the order of their keyed hash. The table is written whole or not at all: a set is never opened on
-    the outputs of a part. Answers that are there are not asked for again, and no label is read.
+    the outputs of a part. Answers that are there are not asked for again, those with which the set was opened stay as
+    they were measured, and no label is read.
 
     Parameters
     ----------
     ledger
-        The project's ledger, which is read only; None where there is none yet.
+        The project's ledger, which is read only.
     said
         Told after every answer how far a scorer has come.
 
     Raises
     ------
     InputError
-        When the study brings its outputs as a table, no set is reserved that serves it, the set was opened with these
-        outputs already, or a judge cannot be called.
+        When no set is reserved that serves the study, or a judge cannot be called.
     """
     study = project.studies[cell.study]
-    if not study.judged:
-        raise InputError(
-            f"the outputs of {study.name!r} come as a table: {study.data.scores}",
-            expected="a study of scorers that are run here, without data.scores",
-            todo="run `calib run`, which reads the table",
-        )
-    held = _unopened(project, ledger, cell)
+    held = _serving(project, ledger, cell)
+    if _is_measured(project, ledger, cell, held):
+        return Judged(held.holdout_id, {}, True, True)
     judged = {}
     for scorer_id, of_one in study.by_scorer().items():
         judge = _judge(project, of_one)
-        answers = _Answers(list(_requests(project, of_one, cell.population, held)), _outputs(project, of_one, judge))
+        outputs = Outputs(project.store, project.judge_digest(of_one))
+        answers = _Answers(list(_requests(project, of_one, cell.population, held)), outputs)
         told = partial(said, scorer_id)
         judged[scorer_id] = (
             score_items(answers.requests, judge, answers.outputs, of_one.scorer.run, told),
@@ -86,7 +84,8 @@ def judge_set(
         )
     whole = all(scoring.left == 0 for scoring, _ in judged.values())
     if whole:
-        _unopened(project, ledger, cell)
+        if _is_measured(project, ledger, cell, held):
+            return Judged(held.holdout_id, {}, True, True)
         rows = [row for name, (_, answers) in judged.items() for row in _rows(name, answers)]
         _write(project.scores(study, cell.population), rows)
     return Judged(held.holdout_id, {name: scoring for name, (scoring, _) in judged.items()}, whole)
@@ -99,37 +98,30 @@ class _Answers(NamedTuple):
     outputs: Outputs
 
 
-def _outputs(project: Project, study: Study, judge: EndpointJudge | FunctionJudge) -> Outputs:
-    """The answers of a configuration; of a function also of its source, which is no part of what is declared."""
-    from calib_pipeline.judging.function import FunctionJudge
-
-    configuration = configuration_digest(study, project.rubric_text(study))
-    if isinstance(judge, FunctionJudge):
-        configuration = digest_json([configuration, judge.source_digest])
-    return Outputs(project.store, configuration)
-
-
-def _unopened(project: Project, ledger: Ledger | None, cell: Cell) -> HoldoutSet:
+def _serving(project: Project, ledger: Ledger, cell: Cell) -> HoldoutSet:
     from calib_pipeline.holdout_sets import HoldoutSets
     from calib_pipeline.table_cache import TableCache
 
-    climb = f"calib run --study {cell.study} --population {cell.population}"
-    if ledger is None:
-        raise InputError("no set is reserved yet, so there is nothing to judge", todo=f"run `{climb}` first")
-    sets = HoldoutSets(project, ledger, TableCache(project))
-    held = sets.serving(cell)
+    held = HoldoutSets(project, ledger, TableCache(project)).serving(cell)
     if held is None:
         raise InputError(
-            f"no reserved set serves {cell.study!r} on {cell.population!r}", todo=f"run `{climb}`, which draws one"
-        )
-    configuration = sets.declared_on(project.studies[cell.study], cell.population, held).configuration
-    opened = [one for one in ledger.events(held.holdout_id) if one.event == "opened"]
-    if any(one.config_digest == configuration for one in opened):
-        raise InputError(
-            f"{held.holdout_id} was opened with these outputs: they stay as they were measured",
-            todo=f"run `{climb} --recheck` to measure again on other items",
+            f"no reserved set serves {cell.study!r} on {cell.population!r}",
+            todo=f"run `calib run --study {cell.study} --population {cell.population}`, which draws one",
         )
     return held
+
+
+def _is_measured(project: Project, ledger: Ledger, cell: Cell, held: HoldoutSet) -> bool:
+    """Whether the set was opened with the table that stands."""
+    from calib_pipeline.holdout_sets import HoldoutSets
+    from calib_pipeline.table_cache import TableCache
+
+    now = HoldoutSets(project, ledger, TableCache(project)).declared_on(
+        project.studies[cell.study], cell.population, held
+    )
+    return now.scores_digest is not None and any(
+        event.event == "opened" and event.config_digest == now.configuration for event in ledger.events(held.holdout_id)
+    )
 
 
 def _requests(project: Project, study: Study, population: str, held: HoldoutSet) -> Iterator[Request]:
@@ -176,9 +168,13 @@ def _rows(scorer_id: str, answers: _Answers) -> Iterator[dict[str, Any]]:
 
 
 def _write(url: str, rows: list[dict[str, Any]]) -> None:
+    """Write the table; rows of the items of other sets stay, since records rest on them."""
     from upath import UPath
 
     from calib_pipeline.evidence_store import write_atomically
 
-    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    write_atomically(UPath(url), lines.encode())
+    path, items = UPath(url), {row["item_id"] for row in rows}
+    before = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    others = [row for row in map(json.loads, before) if row["item_id"] not in items]
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in [*others, *rows])
+    write_atomically(path, lines.encode())

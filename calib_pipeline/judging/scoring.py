@@ -8,6 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from calib_pipeline.errors import MachineFault
 from calib_pipeline.judging.answers import Answer
 from calib_pipeline.judging.budget import TokenBudget
 from calib_pipeline.judging.endpoint import EndpointJudge, OutOfBudget
@@ -17,6 +18,11 @@ from calib_pipeline.judging.requests import Request
 
 if TYPE_CHECKING:
     from calib_pipeline.studies.sections import JudgeRun
+
+MOST_UNREACHED = 6
+"""So many calls without an answer, and none with one, end a run."""
+NO_ANSWER = ("connection", "timeout")
+"""Codes of calls that met no answer."""
 
 
 @dataclass
@@ -54,6 +60,16 @@ class Scoring:
         """Items without an answer."""
         return self.asked - self.scored - self.abstained - self.errored
 
+    @property
+    def sentence(self) -> str:
+        """What was answered, and what it cost."""
+        codes = ", ".join(f"{code} {count}" for code, count in sorted(self.codes.items()))
+        told = f" ({codes})" if codes else ""
+        return (
+            f"{self.scored:,} scored, {self.abstained:,} abstained, {self.errored:,} errored{told}, "
+            f"{self.tokens:,} tokens"
+        )
+
     def count(self, answer: Answer, items: int = 1) -> None:
         """Enter the answer to some items."""
         match answer.status:
@@ -90,6 +106,8 @@ def score_items(
     ------
     InputError
         When the endpoint refuses the key or the model, or a stored answer is damaged.
+    MachineFault
+        When the first calls of the run all meet no answer.
     """
     scoring = Scoring(len(requests))
     waiting: dict[str, list[Request]] = {}
@@ -102,10 +120,19 @@ def score_items(
             waiting.setdefault(request.digest, []).append(request)
     said(scoring)
     budget = TokenBudget(run.budget_tokens)
+    unreached: int | None = 0
     for digest, answer in _answers([alike[0] for alike in waiting.values()], judge, run, budget):
         scoring.count(outputs.put(digest, answer), len(waiting[digest]))
         scoring.tokens = budget.spent
         said(scoring)
+        if unreached is not None:
+            unreached = unreached + 1 if answer.code in NO_ANSWER else None
+        if unreached == MOST_UNREACHED:
+            raise MachineFault(
+                "the judge's endpoint",
+                f"it does not answer: {answer.explanation}",
+                "look after OPENAI_BASE_URL and the network, and run this again",
+            )
     scoring.tokens, scoring.out_of_budget = budget.spent, scoring.left > 0
     return scoring
 

@@ -126,7 +126,7 @@ def _audit(
         *row_tables(store, record),
         *kept_copies(store, record),
         *brought_tables(project, record),
-        *(_declared_now(project, ledger, record) if known else ()),
+        *(_declared_now(project, ledger, record, opening) if known else ()),
     )
     state = state_problem(ledger, record) if known else f"the ledger holds no set {held}"
     problems = [f"the ledger: {problem}" for problem in ledger.verify()]
@@ -192,13 +192,15 @@ def _in_ledger(record: Mapping[str, Any], opening: Event | None, published: Even
             yield OnDisk("publication in the ledger", published.hash, "matches")
 
 
-def _declared_now(project: Project, ledger: Ledger, record: Mapping[str, Any]) -> Iterator[OnDisk]:
+def _declared_now(
+    project: Project, ledger: Ledger, record: Mapping[str, Any], opening: Event | None
+) -> Iterator[OnDisk]:
     """What was frozen, beside what is declared now: a change makes the record one of what was."""
     then = {
         "population": record["population"]["digest"],
         "rubric": record["rubric"]["digest"],
         "configuration": record["scorer"]["digest"],
-        "scores": record["scorer"]["configuration"].get("scores"),
+        "scores": None if opening is None else opening.details["scores_digest"],
         "plan": record["plan"]["digest"],
     }
     study = project.studies.get(record["study"])
@@ -208,7 +210,7 @@ def _declared_now(project: Project, ledger: Ledger, record: Mapping[str, Any]) -
     if study is not None and population in project.populations and population in study.data.populations:
         try:
             sets = HoldoutSets(project, ledger, TableCache(project))
-            now = sets.declared_on(study, population, sets.of_id(record["holdout"]["set"])).digests()
+            now = sets.declared_on(study, population, sets.of_id(record["holdout"]["set"])).digests("published_record")
         except (InputError, ReviewUnavailable, DamagedEvidence) as fault:
             why = f"what is declared now cannot be read: {fault}"
     for part in DECLARED:

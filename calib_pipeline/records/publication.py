@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from calib_pipeline.evidence.evidence import Evidence, EvidenceRows
 from calib_pipeline.evidence.holdout_reservation import stamp
+from calib_pipeline.evidence.scorer_agreement import FEWEST_USABLE_PAIRS
 from calib_pipeline.records.record import (
     Sources,
     address,
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from calib_pipeline.chain import Chain, Declared
+    from calib_pipeline.studies.study import Study
 
 MOST_NAMED = 5
 
@@ -74,7 +76,7 @@ def diagnostic_evidence(declared: Declared, sources: Sources, chain: Chain, *, s
     agreement = chain.evidence["scorer_agreement"]
     if "rows" not in agreement.tables:
         rows = EvidenceRows("diagnostic_record")
-        stamp(rows, declared.digests())
+        stamp(rows, declared.digests("diagnostic_record"))
         rows.fact("record_id", None, note="nothing to record: no item has both a label and a decided output")
         return Made(rows.build(), None, None)
     evidence = {asset: of_rung.rows for asset, of_rung in chain.evidence.items()}
@@ -83,7 +85,7 @@ def diagnostic_evidence(declared: Declared, sources: Sources, chain: Chain, *, s
         declared, evidence, sources, kind="diagnostic", state=state, why=why, uses=facts.uses, sealing=facts.sealing
     )
     above = {f"above: {asset}": of_rung.digest for asset, of_rung in chain.evidence.items()}
-    judged = _judged("diagnostic_record", content, [], declared.digests() | above)
+    judged = _judged("diagnostic_record", content, [], declared.digests("diagnostic_record") | above)
     return Made(judged.evidence, judged.content, judged.record_id, tables)
 
 
@@ -118,3 +120,15 @@ def _named(names: list[str]) -> str | None:
         return None
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
     return "; ".join(names[:MOST_NAMED]) + more
+
+
+def why_diagnostic(study: Study, decided: int) -> str:
+    """Why the record of a study with so many decided outputs is a diagnostic one."""
+    if study.holdout.role == "fitted":
+        return "its set shaped the scorer"
+    if study.reference.kind == "proxy":
+        return f"its reference is a proxy that stands for {study.reference.stands_for}"
+    loose = study.loose_bars()
+    if loose:
+        return "; ".join(loose)
+    return f"{decided} usable pairs are fewer than {FEWEST_USABLE_PAIRS}"

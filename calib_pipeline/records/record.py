@@ -42,6 +42,7 @@ class Sources:
     scores: str
     paths: Mapping[str, str]
     tuned_on: str | None = None
+    function: str | None = None
 
 
 def build_record(
@@ -192,6 +193,7 @@ def build_record(
             "labels": sources.labels,
             "scores": sources.scores,
             **({} if sources.tuned_on is None else {"tuned_on": sources.tuned_on}),
+            **({} if sources.function is None else {"function": sources.function}),
             "paths": dict(sources.paths),
         },
         "tables": {

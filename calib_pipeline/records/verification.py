@@ -168,7 +168,14 @@ def _rebuilt_findings(
         yield from _row_tables(store, again)
     evidence = {asset: made.rows for asset, made in chain.evidence.items()}
     inputs = record["inputs"]
-    sources = Sources(inputs["manifest"], inputs["labels"], inputs["scores"], inputs["paths"], inputs.get("tuned_on"))
+    sources = Sources(
+        inputs["manifest"],
+        inputs["labels"],
+        inputs["scores"],
+        inputs["paths"],
+        inputs.get("tuned_on"),
+        inputs.get("function"),
+    )
     rebuilt = build_record(
         declared,
         evidence,
@@ -210,7 +217,8 @@ def _given(ledger: Ledger, store: EvidenceStore, record: dict[str, Any], study: 
     strata = held.details.get(STRATA)
     tuned_on = read_tuning(store.get_input(inputs["tuned_on"])) if "tuned_on" in inputs else NOTHING
     tuned_on = tuned_on.with_examples(study.scorer.config)
-    declared = Declared(study, rubric, manifest, scores.rows_digest, held.holdout_id, strata, tuned_on)
+    function = inputs.get("function")
+    declared = Declared(study, rubric, manifest, scores.rows_digest, held.holdout_id, strata, tuned_on, function)
     opening = Opening(
         "measurement" if record["kind"] == "measurement" else "diagnostic",
         None,

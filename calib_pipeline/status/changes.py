@@ -54,7 +54,7 @@ def changed_since_evidence(
     if holdout_id is None:
         return (HELD_OUT_SET,)
     now = ladder.sets.declared_on(study, cell.population, ladder.sets.of_id(holdout_id))
-    differ = [part for part, digest in now.digests().items() if stamps.get(part) != digest]
+    differ = [part for part, digest in now.digests(asset).items() if stamps.get(part) != digest]
     if record is not None and "configuration" in differ and record["scorer"]["digest"] == stamps.get("configuration"):
         differ = [part for part in differ if part not in ("configuration", "rubric", "scores")]
         differ += _configuration(record, now)

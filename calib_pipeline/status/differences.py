@@ -32,7 +32,7 @@ LONGEST_VALUE = 60
 LINE = 100
 MOST_LINES = 30
 RUBRIC_TEXT = "rubric.text"
-DIGESTS = ("scores", "tuned_on", RUBRIC_TEXT)
+DIGESTS = ("scores", "tuned_on", "function", RUBRIC_TEXT)
 """Parts of a configuration that are digests in it already."""
 
 
@@ -80,7 +80,7 @@ def _differences(ladder: Ladder, status: CellStatus) -> Iterator[Difference]:
         return
     stamps = stamped(rows)
     if not found:
-        yield from _since_evidence(ladder, cell, stamps)
+        yield from _since_evidence(ladder, cell, stop.asset, stamps)
     if "labels" in ladder.stale_parts(cell, stop.asset, rows):
         yield _labels(ladder, cell, stamps)
     yield from _rungs_above(ladder, cell, stamps)
@@ -111,13 +111,14 @@ def _configuration(record: Mapping[str, Any], now: Declared) -> Iterator[Differe
             yield _valued(declared_key(part), before, after)
 
 
-def _since_evidence(ladder: Ladder, cell: Cell, stamps: Mapping[str, str | None]) -> Iterator[Difference]:
+def _since_evidence(ladder: Ladder, cell: Cell, asset: str, stamps: Mapping[str, str | None]) -> Iterator[Difference]:
     """Evidence carries digests alone."""
     study, held = ladder.project.studies[cell.study], stamps.get("set")
     serving = ladder.sets.serving(cell)
     if held is None or not ladder.sets.knows(held):
         return
-    for part, digest in ladder.sets.declared_on(study, cell.population, ladder.sets.of_id(held)).digests().items():
+    now = ladder.sets.declared_on(study, cell.population, ladder.sets.of_id(held))
+    for part, digest in now.digests(asset).items():
         if stamps.get(part) != digest:
             yield Difference(part, _short(stamps.get(part)), _short(digest))
     if serving is None or serving.holdout_id != held:

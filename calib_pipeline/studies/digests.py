@@ -24,7 +24,11 @@ _IN_THE_PLAN_WHERE_DECLARED = {"holdout": ("max_measurements", "max_age_days", "
 
 
 def configuration_parts(
-    study: Study, rubric_text: str, scores_digest: str | None = None, tuning_digest: str | None = None
+    study: Study,
+    rubric_text: str,
+    scores_digest: str | None = None,
+    tuning_digest: str | None = None,
+    function_digest: str | None = None,
 ) -> dict[str, Any]:
     """Everything material about the scorer, by part; parts that differ between two configurations name the change.
 
@@ -35,9 +39,12 @@ def configuration_parts(
     rubric_text
         The rubric's text; line ends and the final newline do not enter.
     scores_digest
-        For a table of scores the digest of its rows for the set's items, from the moment they are there.
+        For a table of scores the digest of its rows for the set's items, from the moment they are there. The outputs
+        of a judge that is run here follow from its configuration, and are no part of it.
     tuning_digest
         Where the scorer says what it was tuned on, the digest of that table's rows.
+    function_digest
+        For a function that is run here, the digest of its module's source.
     """
     config = dict(study.scorer.config)
     named = {part: config.pop(part, None) for part in _NAMED_IN_CONFIG}
@@ -51,16 +58,21 @@ def configuration_parts(
         "transform": None if transform is None else transform.model_dump(mode="json", by_alias=True),
         "scorer": {"id": study.scorer.id, "kind": study.scorer.kind},
         "config": config,
-        "scores": scores_digest,
+        "scores": None if study.judged else scores_digest,
         **({} if tuning_digest is None else {"tuned_on": tuning_digest}),
+        **({} if function_digest is None else {"function": function_digest}),
     }
 
 
 def configuration_digest(
-    study: Study, rubric_text: str, scores_digest: str | None = None, tuning_digest: str | None = None
+    study: Study,
+    rubric_text: str,
+    scores_digest: str | None = None,
+    tuning_digest: str | None = None,
+    function_digest: str | None = None,
 ) -> str:
     """The digest that names the instrument; parameters as in :func:`configuration_parts`."""
-    return digest_json(configuration_parts(study, rubric_text, scores_digest, tuning_digest))
+    return digest_json(configuration_parts(study, rubric_text, scores_digest, tuning_digest, function_digest))
 
 
 def plan_parts(study: Study) -> dict[str, Any]:

@@ -8,13 +8,14 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from calib_pipeline.digests import digest_json
+from calib_pipeline.digests import digest_bytes, digest_json
 from calib_pipeline.errors import Faults, InputError
 from calib_pipeline.studies.addresses import absolute, ledger_address, store_address
 from calib_pipeline.studies.declared import Address, Name, Reason, Section, Settings
 from calib_pipeline.studies.digests import configuration_digest
 from calib_pipeline.studies.documents import Document, read_document
 from calib_pipeline.studies.faults import faults_of, nearest
+from calib_pipeline.studies.function_source import function_file
 from calib_pipeline.studies.study import Study
 from calib_pipeline.studies.study_files import TEXT_KEYS, as_faults, declared_text, study_of
 
@@ -119,9 +120,26 @@ class Project:
         """
         if study.data.scores is not None:
             return self.path(study.data.scores, population)
-        rubric = self.rubric_text(study)
-        judges = digest_json([configuration_digest(one, rubric) for one in study.by_scorer().values()])
+        judges = digest_json([self.judge_digest(one) for one in study.by_scorer().values()])
         return f"{self.store}/outputs/{population}/{study.name}.{judges}.jsonl"
+
+    def function_file(self, study: Study) -> Path | None:
+        """The source of a scorer that is a Python function and is run here; None for any other."""
+        if not study.judged or study.scorer.kind != "python":
+            return None
+        return function_file(str(study.scorer.config["function"]), self.root)
+
+    def judge_digest(self, study: Study) -> str:
+        """The digest under which the answers of a study's own scorer are kept, and no answer of another one.
+
+        Raises
+        ------
+        InputError
+            When the rubric, which is part of a configuration, cannot be read.
+        """
+        source = self.function_file(study)
+        function = None if source is None else digest_bytes(source.read_bytes())
+        return configuration_digest(study, self.rubric_text(study), function_digest=function)
 
 
 def load_project(root: Path) -> Project:

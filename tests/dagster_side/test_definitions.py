@@ -21,7 +21,13 @@ READS = {
     "annotations": ["holdout_reservation"],
     "human_ceiling": ["annotations", "holdout_reservation"],
     "baseline_comparators": ["annotations", "holdout_reservation", "human_ceiling"],
-    "scorer_agreement": ["annotations", "baseline_comparators", "holdout_reservation", "human_ceiling"],
+    "scorer_agreement": [
+        "annotations",
+        "baseline_comparators",
+        "holdout_reservation",
+        "human_ceiling",
+        "scorer_outputs",
+    ],
     "threshold_check": ["holdout_reservation", "scorer_agreement"],
     "published_record": [
         "annotations",
@@ -31,10 +37,11 @@ READS = {
         "scorer_agreement",
         "threshold_check",
     ],
+    "scorer_outputs": ["baseline_comparators", "holdout_reservation"],
     "diagnostic_record": [],
     "holdout_sets": ["diagnostic_record", "holdout_reservation", "scorer_agreement"],
 }
-BESIDE = {"diagnostic_record": "diagnostic", "holdout_sets": "ledger"}
+BESIDE = {"scorer_outputs": "judging", "diagnostic_record": "diagnostic", "holdout_sets": "ledger"}
 CHAIN = [name for name in READS if name not in BESIDE]
 
 
@@ -47,7 +54,8 @@ def test_the_chain_is_what_was_agreed(fresh):
     groups = {name: node.group_name for name, node in nodes.items()}
     assert groups == dict.fromkeys(CHAIN, "ladder") | BESIDE
     assert not nodes["holdout_sets"].is_executable
-    assert {check.to_user_string() for check in graph.asset_check_keys} == {f"{name}:holds" for name in CHAIN}
+    checks = {f"{name}:holds" for name in CHAIN} | {"scorer_outputs:complete"}
+    assert {check.to_user_string() for check in graph.asset_check_keys} == checks
 
 
 def test_every_asset_says_what_it_does_and_whose_it_is(fresh):
@@ -64,7 +72,7 @@ def test_jobs_run_in_process_and_nothing_starts_by_itself(fresh):
     jobs = {name: definitions.resolve_job_def(name) for name in ("ladder", "diagnostic")}
     assert {name: job.executor_def.name for name, job in jobs.items()} == dict.fromkeys(jobs, "in_process")
     selected = {key.to_user_string() for key in jobs["ladder"].asset_layer.selected_asset_keys}
-    assert selected == set(CHAIN)
+    assert selected == {*CHAIN, "scorer_outputs"}
     assert {sensor.name: sensor.default_status.value for sensor in definitions.sensors} == {
         "population_manifests": "STOPPED",
         "diagnostic_after_ladder": "STOPPED",

@@ -11,7 +11,7 @@ import pytest
 from judged_study import judged_world
 from loopback_endpoint import Behaviour, Endpoint, Reply, says, serving, text_of
 
-from calib_pipeline.errors import InputError
+from calib_pipeline.errors import InputError, MachineFault
 from calib_pipeline.judging.answers import Answer
 from calib_pipeline.judging.endpoint import EndpointJudge
 from calib_pipeline.judging.outputs import Outputs
@@ -207,6 +207,17 @@ def test_nobody_at_the_address_is_an_error(bench: Bench, monkeypatch: pytest.Mon
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     scoring = bench.score(1)
     assert (scoring.codes, scoring.tokens) == ({"connection": 1}, 0)
+
+
+def test_an_endpoint_that_answers_nobody_ends_the_run(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    with pytest.raises(MachineFault, match=r"the judge.s endpoint: it does not answer: .*OPENAI_BASE_URL"):
+        bench.score(100, attempts=1)
+
+
+def test_failures_after_an_answer_end_no_run(bench: Bench) -> None:
+    bench.endpoint.behaviour = lambda _call, before: says("pass") if before == 0 else Reply("{}", cut_short=True)
+    assert bench.score(12, attempts=1, concurrency=1).codes == {"connection": 11}
 
 
 def test_words_in_an_item_move_no_verdict_off_the_scale(bench: Bench) -> None:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import dagster as dg
 import pytest
-from climbs import Folder, folder_of
+from climbs import folder_of
 from judged_study import judged_world
-from made_up_project import World
 
-from calib_pipeline.cli.main import main
 from calib_pipeline.errors import InputError
 from calib_pipeline.judging.function import FunctionJudge
 from calib_pipeline.judging.requests import Request
@@ -79,23 +76,34 @@ def test_a_path_that_leads_to_no_function_is_refused(rules: str, tmp_path: Path,
         said(tmp_path, path.format(rules=rules))
 
 
-def test_another_source_of_the_function_is_another_judge(rules: str, tmp_path: Path) -> None:
-    study = Study.model_validate(judged_world(kind="python", config={"function": f"{rules}:mixed"}).study)
-    judge = FunctionJudge(study, study.scorer, tmp_path)
-    before = judge.source_digest
-    assert before is not None
+def test_the_function_that_runs_is_the_one_on_disk(rules: str, tmp_path: Path) -> None:
+    assert said(tmp_path, f"{rules}:mixed", 1) == [("scored", "pass", None)]
+    (tmp_path / f"{rules}.py").write_text('def mixed(items):\n    return ["fail"]\n', encoding="utf-8")
+    assert said(tmp_path, f"{rules}:mixed", 1) == [("scored", "fail", None)]
+
+
+def test_another_source_of_the_function_is_another_judge(
+    rules: str, tmp_path: Path, instance: dg.DagsterInstance
+) -> None:
+    world = judged_world(kind="python", config={"function": f"{rules}:mixed"})
+    project = folder_of(world, tmp_path, instance).project
+    study = project.studies["judge"]
+    before = project.judge_digest(study)
     file = tmp_path / f"{rules}.py"
     file.write_text(f"{RULES}\n# another", encoding="utf-8")
-    assert judge.source_digest != before
+    assert project.judge_digest(study) != before
+    file.write_text(RULES, encoding="utf-8")
+    assert project.judge_digest(study) == before
 
 
 @pytest.mark.slow
 def test_the_ladder_climbs_on_a_function(tmp_path: Path, rules: str, instance: dg.DagsterInstance) -> None:
-    world: World = judged_world(kind="python", config={"function": f"{rules}:by_number"})
-    folder: Folder = folder_of(world, tmp_path, instance)
-    folder.climb()
-    arguments: list[Any] = ["judge", "run", "--project", str(tmp_path)]
-    assert main(arguments) == 0
+    folder = folder_of(judged_world(kind="python", config={"function": f"{rules}:by_number"}), tmp_path, instance)
     run = folder.climb()
     assert (run.asset, run.rung) == ("scorer_agreement", "baseline")
     assert "opened" in {event.event for event in folder.events()}
+    (tmp_path / f"{rules}.py").write_text(f"{RULES}\n# another", encoding="utf-8")
+    folder.climb()
+    opened = [event for event in folder.events() if event.event == "opened"]
+    assert len({(event.holdout_id, event.config_digest) for event in opened}) == 2
+    assert len({event.holdout_id for event in opened}) == 2

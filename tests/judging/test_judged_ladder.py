@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 import signal
@@ -15,7 +16,7 @@ from typing import Any
 import dagster as dg
 import pandas as pd
 import pytest
-from climbs import Folder, folder_of
+from climbs import RUNGS, Folder, folder_of
 from judged_study import RUBRIC, judged_world
 from loopback_endpoint import Endpoint, Reply, says, serving, text_of
 from made_once import made_once
@@ -25,6 +26,7 @@ from calib_pipeline.cli.main import main
 from calib_pipeline.records.verification import verify_record
 
 WAITS = "`calib judge run --study judge --population tickets-2026-01`"
+SET = "resolved@tickets-2026-01.g1"
 
 COMMAND = ["judge", "run", "--project"]
 
@@ -53,7 +55,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, instance: dg.DagsterInstanc
     """The project of the unchanged world, whose set is reserved and labeled, and whose judge has not answered."""
 
     def climb(root: Path) -> None:
-        assert WAITS in folder_of(judged_world(), root, instance).climb().error
+        assert folder_of(judged_world(), root, instance).climb_to("baseline_comparators").status == "ok"
 
     return Folder(made_once(tmp_path_factory, "waiting-for-the-judge", climb), instance)
 
@@ -71,31 +73,107 @@ def changed(folder: Folder, world: World, **scorer: Any) -> None:
     world.write(folder.root)
 
 
-def test_the_judge_fills_what_the_ladder_waits_for(
-    folder: Folder, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for command in ("run", "status"):
-        assert main([command, "--project", str(folder.root)]) == 3
-        assert WAITS in "".join(capsys.readouterr())
-    assert judge(folder) == 0
-    said = capsys.readouterr().out
-    assert "judge on the 150 items of resolved@tickets-2026-01.g1: " in said and "7,500 tokens" in said
-    assert "next: `calib run --study judge --population tickets-2026-01`" in said
+def test_one_run_climbs_through_the_judge_to_the_record(folder: Folder, endpoint: Endpoint) -> None:
+    run = folder.climb()
+    assert (run.status, run.materialized) == ("ok", [*RUNGS[:4], "scorer_outputs", *RUNGS[4:]])
     assert len(endpoint.calls) == 150
-    assert folder.climb().status == "ok"
     [record] = folder.records()
     assert verify_record(folder.project, record.record_id).problems == ()
+    [opened] = [event for event in folder.events() if event.event == "opened"]
+    frozen = [event for event in folder.events() if event.event == "registered" and event.seq < opened.seq]
+    assert opened.config_digest in {event.config_digest for event in frozen}
+    assert opened.details["scores_digest"] in {event.details["scores_digest"] for event in frozen}
+    again = folder.climb()
+    assert (again.status, len(folder.records()), len(endpoint.calls)) == ("ok", 1, 150)
+    assert main(["status", "--project", str(folder.root)]) == 0
+
+
+def test_a_judge_that_was_run_by_hand_is_not_run_again(
+    folder: Folder, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["status", "--project", str(folder.root)]) == 3
+    assert WAITS in "".join(capsys.readouterr())
+    assert judge(folder) == 0
+    said = capsys.readouterr().out
+    assert f"judge on the 150 items of {SET}: " in said and "7,500 tokens" in said
+    assert "next: `calib run --study judge --population tickets-2026-01`" in said
+    assert folder.climb().status == "ok"
     assert judge(folder) == 2
     assert "was opened with these outputs" in capsys.readouterr().err
     assert len(endpoint.calls) == 150
-    assert folder.climb().status == "ok" and len(folder.records()) == 1
+
+
+def test_a_rung_alone_waits_for_the_judge_as_a_ladder_that_stopped(folder: Folder) -> None:
+    run = folder.run_alone("scorer_agreement")
+    assert run.materialized == []
+    assert WAITS in run.error
+    assert run.tags == {
+        "calib/status": "stopped",
+        "calib/stopped_at": "baseline",
+        "calib/reason": "the judge of 'judge' has not answered for every reserved item of 'tickets-2026-01' yet",
+    }
+    assert "opened" not in {event.event for event in folder.events()}
+
+
+def test_a_budget_that_ends_stops_the_ladder_and_the_next_run_goes_on(
+    folder: Folder, world: World, endpoint: Endpoint
+) -> None:
+    changed(folder, world, run={"budget_tokens": 5000})
+    run = folder.climb()
+    assert (run.status, run.asset, run.rung) == ("stopped", "scorer_outputs", "baseline")
+    assert run.materialized == [*RUNGS[:4], "scorer_outputs"]
+    assert run.reason is not None and "of the 150 reserved items have no answer of 'judge'" in run.reason
+    assert "budget of 5,000 tokens" in run.reason and run.tags["calib/reason"] == run.reason
+    assert run.next_step is not None and "raise scorer.run.budget_tokens" in run.next_step
+    assert "opened" not in {event.event for event in folder.events()}
+    assert folder.climb().status == "ok"
+    assert len(endpoint.calls) == len({text_of(call) for call in endpoint.calls}) == 150
+
+
+@pytest.mark.slow
+def test_a_second_judge_is_measured_on_the_set_that_another_opened(
+    folder: Folder, world: World, endpoint: Endpoint
+) -> None:
+    other = copy.deepcopy(world.study)
+    other["study"] = "other"
+    other["scorer"] |= {"id": "other", "config": other["scorer"]["config"] | {"model": "stand-in-2"}}
+    (folder.root / "studies" / "other.yaml").write_text(json.dumps(other), encoding="utf-8")
+    assert [folder.climb(study).status for study in ("judge", "other")] == ["ok", "ok"]
+    assert {event.holdout_id for event in folder.events() if event.event == "opened"} == {SET}
+    assert all(verify_record(folder.project, record.record_id).problems == () for record in folder.records())
+    assert len(endpoint.calls) == 300
+
+
+@pytest.mark.slow
+def test_a_recheck_asks_about_the_next_items_and_leaves_the_answers_that_were_measured(
+    folder: Folder, endpoint: Endpoint
+) -> None:
+    assert folder.climb().status == "ok"
+    assert folder.climb(recheck=True).status == "ok"
+    assert len(endpoint.calls) == len({text_of(call) for call in endpoint.calls}) == 300
+    opened = [event for event in folder.events() if event.event == "opened"]
+    assert len({event.holdout_id for event in opened}) == 2
+    records = folder.records()
+    assert len(records) == 2
+    assert all(verify_record(folder.project, record.record_id).problems == () for record in records)
+
+
+@pytest.mark.slow
+def test_outputs_that_were_changed_by_hand_make_the_measurement_stale(folder: Folder, endpoint: Endpoint) -> None:
+    assert folder.climb().status == "ok"
+    [file] = table(folder)
+    file.write_text(file.read_text(encoding="utf-8").replace('"fail"', '"pass"'), encoding="utf-8")
+    assert main(["status", "--project", str(folder.root)]) == 3
+    run = folder.climb()
+    assert run.status != "ok"
+    assert len(folder.records()) == 1
 
 
 def test_the_bytes_that_were_sent_hold_item_and_rubric_and_no_label(
     folder: Folder, world: World, endpoint: Endpoint
 ) -> None:
     judge(folder)
-    reserved = {item.item_id for item in folder.ladder.ledger.items("resolved@tickets-2026-01.g1")}
+    reserved = {item.item_id for item in folder.ladder.ledger.items(SET)}
     seen = set()
     for call, raw in zip(endpoint.calls, endpoint.raw, strict=True):
         shown = text_of(call)
@@ -122,7 +200,7 @@ def test_a_part_of_the_outputs_opens_no_set(
     assert said["complete"] is False
     assert 0 < said["scorers"]["judge"]["left"] < 150 and said["scorers"]["judge"]["out_of_budget"]
     assert table(folder) == []
-    assert WAITS in folder.climb().error
+    assert WAITS in folder.run_alone("scorer_agreement").error
     assert "opened" not in {event.event for event in folder.events()}
     assert judge(folder) == 0
     shown = [text_of(call) for call in endpoint.calls]
@@ -134,20 +212,21 @@ def test_a_part_of_the_outputs_opens_no_set(
 def test_items_are_scored_in_the_order_of_their_keyed_hash(folder: Folder, world: World, endpoint: Endpoint) -> None:
     changed(folder, world, run={"concurrency": 1})
     judge(folder)
-    items = folder.ladder.ledger.items("resolved@tickets-2026-01.g1")
+    items = folder.ladder.ledger.items(SET)
     ranked = [item.item_id for item in sorted(items, key=lambda one: (one.rank, one.item_id))]
     assert [text_of(call).split("ticket ")[-1].split(":")[0] for call in endpoint.calls] == ranked
 
 
 @pytest.mark.slow
 def test_another_prompt_is_another_configuration_and_is_asked_anew(
-    folder: Folder, world: World, endpoint: Endpoint
+    folder: Folder, world: World, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]
 ) -> None:
     judge(folder)
     world.study["scorer"]["config"]["prompt"] += " Now."
     world.write(folder.root)
-    assert WAITS in folder.climb().error
-    judge(folder)
+    assert main(["status", "--project", str(folder.root)]) == 3
+    assert WAITS in capsys.readouterr().out
+    assert folder.climb().status == "ok"
     assert len(endpoint.calls) == 300
     assert len(table(folder)) == 2
 
