@@ -88,6 +88,7 @@ def test_one_run_climbs_through_the_judge_to_the_record(folder: Folder, endpoint
     assert main(["status", "--project", str(folder.root)]) == 0
 
 
+@pytest.mark.slow
 def test_a_judge_that_was_run_by_hand_is_not_run_again(
     folder: Folder, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]
 ) -> None:
