@@ -14,7 +14,7 @@ FAST_TESTS := $(addprefix tests/,hardcases judging ledger sealing statistics stu
 # whatever the surroundings say: without it every command spends seconds on its imports.
 unexport PYTHONDONTWRITEBYTECODE
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
-EXAMPLE := $(shell find examples/sentiment -type f -not -path '*/__pycache__/*' -not -path '*/.calib/*' 2>/dev/null)
+EXAMPLES := $(shell find examples -type f -not -path '*/__pycache__/*' -not -path '*/.calib/*' 2>/dev/null)
 # Exit code 3 says that a ladder stopped: a result, not a fault.
 STOPPED_IS_FINE := || test $$? -eq 3
 
@@ -24,8 +24,11 @@ STOPPED_IS_FINE := || test $$? -eq 3
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
-demo: $(INSTALLED) .demo/calib.yaml ## climb the sentiment example in .demo/ and print its status
+demo: $(INSTALLED) .demo/calib.yaml .demo-judge/calib.yaml ## climb the examples in .demo/ and .demo-judge/
 	@$(BIN)/calib run --project .demo $(STOPPED_IS_FINE)
+	@echo
+	@echo 'And a judge that is run on the way, on made-up tickets, with a stand-in for the model:'
+	@cd .demo-judge && ../$(BIN)/python stand_in_model.py ../$(BIN)/calib run $(STOPPED_IS_FINE)
 	@echo
 	@echo 'The project is .demo: try `$(BIN)/calib show vader.positive film-reviews-2014 --project .demo`, or `make ui`.'
 
@@ -69,14 +72,14 @@ constraints: ## resolve constraints.txt anew with $(PYTHON)
 	rm -rf .venv-constraints
 
 clean: ## remove what these targets make; a project's .calib is not touched
-	rm -rf .venv .venv-lowest .venv-constraints .demo .demo.part build dist *.egg-info
+	rm -rf .venv .venv-lowest .venv-constraints .demo .demo.part .demo-judge .demo-judge.part build dist *.egg-info
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo 'Python 3.11 or newer is needed; name one with `make PYTHON=python3.12 …`' >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python $(PIP_INSTALL) -c constraints.txt -e .
+	$(BIN)/python $(PIP_INSTALL) -c constraints.txt -e '.[judge]'
 	@touch $@
 
 $(INSTALLED_DEV): $(INSTALLED)
@@ -92,7 +95,9 @@ $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
 	$(LOWEST)/bin/python $(PIP_INSTALL) -c constraints-lowest.txt -e '.[test]'
 	@touch $@
 
-.demo/calib.yaml: $(EXAMPLE) | $(INSTALLED)
-	@rm -rf .demo .demo.part
-	@$(BIN)/calib init .demo.part --example sentiment > /dev/null
-	@touch .demo.part/calib.yaml && mv .demo.part .demo
+.demo/calib.yaml: DEMO := sentiment
+.demo-judge/calib.yaml: DEMO := judge
+.demo/calib.yaml .demo-judge/calib.yaml: $(EXAMPLES) | $(INSTALLED)
+	@rm -rf $(@D) $(@D).part
+	@$(BIN)/calib init $(@D).part --example $(DEMO) > /dev/null
+	@touch $(@D).part/calib.yaml && mv $(@D).part $(@D)

@@ -94,7 +94,7 @@ def test_an_empty_folder_may_be_there_already(calib, tmp_path):
 
 
 def test_the_example_is_the_one_of_the_repository(calib, tmp_path):
-    assert examples() == ["sentiment"]
+    assert examples() == ["judge", "sentiment"]
     said = calib("init", tmp_path / "copy", "--example", "sentiment", "--json")
     assert said.code == 0
     source = EXAMPLES / "sentiment"

@@ -49,7 +49,11 @@ def test_an_asset_its_gate_and_its_evidence_share_a_name() -> None:
 
 
 def test_no_file_is_too_long_to_read() -> None:
-    lengths = {name: text.count("\n") for name, text in texts().items() if name not in GENERATED}
+    lengths = {
+        name: text.count("\n")
+        for name, text in texts().items()
+        if name not in GENERATED and Path(name).suffix != ".csv"
+    }
     assert {name: lines for name, lines in lengths.items() if lines > LONGEST} == {}
 
 
