@@ -78,10 +78,10 @@ def climb(
         named_items=study.ceiling.min_items,
     )
     reserved = set(drawn["item_id"])
-    known = set(manifest.frame["item_id"])
+    contents = manifest.contents
     twins = twins_outside(manifest.frame, reserved)
-    labels = normalise_labels(raw_table(annotations, "annotations"), study, reserved, known)
-    outputs = normalise_scores(raw_table(scores, "scores"), study, reserved)
+    labels = normalise_labels(raw_table(annotations, "annotations"), study, reserved, contents, contents)
+    outputs = normalise_scores(raw_table(scores, "scores"), study, reserved, contents=contents)
     tuned_on = NOTHING.with_examples(study.scorer.config)
     ready = is_ready(study, labels.frame, outputs.frame)
     given = Given(
@@ -93,7 +93,7 @@ def climb(
         provenance=LabelProvenance("declaration" if study.holdout.prior_access else "reservation"),
         scores=outputs,
         panel={
-            scorer.id: normalise_scores(raw_table(scores, "scores"), study, reserved, known, scorer)
+            scorer.id: normalise_scores(raw_table(scores, "scores"), study, reserved, contents, scorer, contents)
             for scorer in study.panel
         },
         opening=Opening("measurement", None, configurations, 0, None) if ready else None,

@@ -42,10 +42,13 @@ class TableCache:
         from calib_pipeline.tables.annotations import normalise_labels
 
         url = self._project.path(study.data.annotations, population)
-        known = set(self.manifest(population).frame["item_id"])
-        read_by = digest_json([study.dimension, study.rubric.version, _scale(study)])
+        manifest = self.manifest(population)
+        read_by = digest_json([study.dimension, study.rubric.version, _scale(study), manifest.digest])
         key = ("labels", url, read_by, digest_json(sorted(reserved)))
-        return self._once(key, url, lambda: normalise_labels(self._sheet(study, url), study, reserved, known))
+        contents = manifest.contents
+        return self._once(
+            key, url, lambda: normalise_labels(self._sheet(study, url), study, reserved, contents, contents)
+        )
 
     def scores(self, study: Study, population: str, reserved: set[str], scorer: Scorer | None = None) -> Scores:
         """A scorer's outputs of a study on a population, for the reserved items; by default the study's own scorer."""
@@ -53,9 +56,9 @@ class TableCache:
         from calib_pipeline.tables.scores import normalise_scores
 
         url = self._project.scores(study, population)
-        known = set(self.manifest(population).frame["item_id"])
+        manifest = self.manifest(population)
         of_scorer = (scorer or study.scorer).model_dump(mode="json", by_alias=True)
-        read_by = digest_json([of_scorer, bool(study.panel), _scale(study)])
+        read_by = digest_json([of_scorer, bool(study.panel), _scale(study), manifest.digest])
         key = ("scores", url, read_by, digest_json(sorted(reserved)))
         try:
             outputs = self._outputs(url)
@@ -69,7 +72,8 @@ class TableCache:
                 where=self.relative(url),
                 todo=f"run `calib judge run --study {study.name} --population {population}`",
             ) from absent
-        return self._once(key, url, lambda: normalise_scores(outputs, study, reserved, known, scorer))
+        contents = manifest.contents
+        return self._once(key, url, lambda: normalise_scores(outputs, study, reserved, contents, scorer, contents))
 
     def tuned_on(self, study: Study, population: str) -> TuningItems:
         """What a study's scorer is said to be shaped by."""

@@ -210,9 +210,9 @@ def _given(ledger: Ledger, store: EvidenceStore, record: dict[str, Any], study: 
     held = ledger.reserved_set(holdout["set"])
     reserved = {item.item_id for item in held.items}
     manifest = read_manifest(store.get_input(inputs["manifest"]), record["population"]["name"])
-    known = set(manifest.frame["item_id"])
-    labels = read_labels(store.get_input(inputs["labels"]), study, reserved, known)
-    scores = read_scores(store.get_input(inputs["scores"]), study, reserved, known)
+    contents = manifest.contents
+    labels = read_labels(store.get_input(inputs["labels"]), study, reserved, contents, contents)
+    scores = read_scores(store.get_input(inputs["scores"]), study, reserved, contents, contents=contents)
     rubric = record["declaration"]["rubric_text"]
     strata = held.details.get(STRATA)
     tuned_on = read_tuning(store.get_input(inputs["tuned_on"])) if "tuned_on" in inputs else NOTHING
@@ -243,7 +243,7 @@ def _given(ledger: Ledger, store: EvidenceStore, record: dict[str, Any], study: 
     )
     provenance = provenance_on(ledger, store, study, held, record["scorer"]["digest"], labels.frame)
     panel = {
-        scorer.id: read_scores(store.get_input(inputs["scores"]), study, reserved, known, scorer)
+        scorer.id: read_scores(store.get_input(inputs["scores"]), study, reserved, contents, scorer, contents)
         for scorer in study.panel
     }
     given = Given(declared, drawn_of(held), facts, labels, labels.file_digest, provenance, scores, panel, opening)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from calib_pipeline.tables.label_cells import CONFIDENCES, LabelCells, Unread
 from calib_pipeline.tables.label_studio import export_table
 from calib_pipeline.tables.reading import RawTable, table_of
 from calib_pipeline.tables.reasons import HARMLESS, Reason
+from calib_pipeline.tables.shown_content import ShownContent, shown_content
 from calib_pipeline.tables.source import Source, read_source
 from calib_pipeline.tables.values import off_scale_detail, spelling_counts
 from calib_pipeline.tables.votes import settle
@@ -42,6 +43,7 @@ KNOWN = (
     "prefilled",
     "role",
     "note",
+    "content_digest",
 )
 SYNONYMS = {"annotator": "annotator_id", "label": "value", "created_at": "labeled_at"}
 NEEDED = ("item_id", "annotator_id", "value")
@@ -104,7 +106,11 @@ class Labels:
 
 
 def read_labels(
-    url: str | Source, study: Study, item_ids: Collection[str], known_ids: Collection[str] | None = None
+    url: str | Source,
+    study: Study,
+    item_ids: Collection[str],
+    known_ids: Collection[str] | None = None,
+    contents: Mapping[str, str | None] | None = None,
 ) -> Labels:
     """Read and normalise the labels of the reserved items.
 
@@ -119,6 +125,8 @@ def read_labels(
     known_ids
         All items of the population; a label for any other is an orphan. None: whatever is not reserved is assumed to
         belong to the population.
+    contents
+        The content digest of each item, with which a row's ``content_digest`` is compared. None: with nothing.
 
     Raises
     ------
@@ -127,7 +135,7 @@ def read_labels(
     InputError
         When it is open but no table of labels.
     """
-    return normalise_labels(label_table(url, study), study, item_ids, known_ids)
+    return normalise_labels(label_table(url, study), study, item_ids, known_ids, contents)
 
 
 def label_table(url: str | Source, study: Study) -> RawTable:
@@ -146,7 +154,11 @@ def _named(table: RawTable) -> RawTable:
 
 
 def normalise_labels(
-    table: RawTable, study: Study, item_ids: Collection[str], known_ids: Collection[str] | None = None
+    table: RawTable,
+    study: Study,
+    item_ids: Collection[str],
+    known_ids: Collection[str] | None = None,
+    contents: Mapping[str, str | None] | None = None,
 ) -> Labels:
     """The labels in a table that is already read; parameters and errors as in :func:`read_labels`.
 
@@ -157,7 +169,8 @@ def normalise_labels(
     reserved = frozenset(item_ids)
     findings = Findings(table)
     cells = LabelCells(table, study)
-    _judge(cells, study, reserved, None if known_ids is None else frozenset(known_ids), findings)
+    known = None if known_ids is None else frozenset(known_ids)
+    _judge(cells, study, reserved, known, shown_content(table, contents), findings)
     clear = findings.clear.copy()
     usable = _usable(cells, table.rows, clear)
     settled = settle(usable)
@@ -185,7 +198,12 @@ def normalise_labels(
 
 
 def _judge(
-    cells: LabelCells, study: Study, reserved: frozenset[str], known: frozenset[str] | None, findings: Findings
+    cells: LabelCells,
+    study: Study,
+    reserved: frozenset[str],
+    known: frozenset[str] | None,
+    shown: ShownContent,
+    findings: Findings,
 ) -> None:
     """Each row by itself: the first reason against it, in the order in which they are added."""
 
@@ -209,6 +227,7 @@ def _judge(
         Reason.WRONG_RUBRIC_VERSION,
         lambda position: f"labeled under {versions.iloc[position]!r}; the study has {version!r}",
     )
+    findings.add(shown.differs, Reason.ANOTHER_CONTENT, shown.detail)
     findings.add(flags["saw_scorer_output"].mask(lambda flag: flag is True), Reason.SAW_SCORER_OUTPUT)
     findings.add(flags["prefilled"].mask(lambda flag: flag is True), Reason.PREFILLED)
     for name, read in {"role": cells.roles, "repeat": cells.repeats, **flags}.items():

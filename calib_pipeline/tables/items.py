@@ -57,6 +57,11 @@ class Manifest:
         """Names of the feature columns."""
         return tuple(name for name in self.frame.columns if name not in (*COLUMNS, NORMALISED))
 
+    @property
+    def contents(self) -> dict[str, str | None]:
+        """The content digest of each item, None where the table has none."""
+        return dict(zip(self.frame["item_id"].tolist(), self.frame["content_digest"].tolist(), strict=True))
+
 
 def read_manifest(url: str | Source, name: str) -> Manifest:
     """Read the item manifest of a population.

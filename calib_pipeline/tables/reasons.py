@@ -16,6 +16,7 @@ class Reason(StrEnum):
     SKIPPED = "skipped"
     NOT_APPROVED = "not_approved"
     WRONG_RUBRIC_VERSION = "wrong_rubric_version"
+    ANOTHER_CONTENT = "another_content"
     SAW_SCORER_OUTPUT = "saw_scorer_output"
     PREFILLED = "prefilled"
     BAD_FIELD = "bad_field"

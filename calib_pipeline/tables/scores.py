@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,18 +18,19 @@ from calib_pipeline.tables.distinct import Distinct, rows_digest
 from calib_pipeline.tables.findings import Findings, NearIds, outside
 from calib_pipeline.tables.reading import RawTable, read_table
 from calib_pipeline.tables.reasons import Reason
+from calib_pipeline.tables.shown_content import ShownContent, shown_content
 from calib_pipeline.tables.values import spelling_counts
-from calib_pipeline.tables.verdicts import verdict
+from calib_pipeline.tables.verdicts import Verdict, verdict
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from calib_pipeline.tables.source import Source
 
-KNOWN = ("item_id", "scorer_id", "value", "status", "confidence", "explanation", "config_digest")
+KNOWN = ("item_id", "scorer_id", "value", "status", "confidence", "explanation", "config_digest", "content_digest")
 SYNONYMS = {"verdict": "value", "score": "value"}
 NEEDED = ("item_id", "value")
-_IN_DIGEST = ("item_id", "value", "status", "confidence", "explanation", "config_digest")
+_IN_DIGEST = ("item_id", "value", "status", "confidence", "explanation", "config_digest", "content_digest")
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,6 @@ class Scores:
         How many cells were read under another spelling, by spelling.
     rows_digest
         Digest of this scorer's rows for the reserved items as written, None where there is none.
-    config_digests
-        The configuration digests that those rows name, sorted.
     report
         What was detected while reading.
     file_digest
@@ -67,7 +66,6 @@ class Scores:
     counts: dict[str, int]
     mapped: dict[str, int]
     rows_digest: str | None
-    config_digests: tuple[str, ...]
     report: tuple[str, ...]
     file_digest: str
 
@@ -78,6 +76,7 @@ def read_scores(
     item_ids: Collection[str],
     known_ids: Collection[str] | None = None,
     scorer: Scorer | None = None,
+    contents: Mapping[str, str | None] | None = None,
 ) -> Scores:
     """Read and normalise one scorer's outputs for the reserved items.
 
@@ -93,13 +92,16 @@ def read_scores(
         All items of the population; a score for any other is an orphan. None: as for labels.
     scorer
         The scorer; by default the one under calibration.
+    contents
+        The content digest of each item; a row whose ``content_digest`` is another one has failed. None: as for labels.
 
     Raises
     ------
     InputError
-        When the table cannot be read, or one item has different outputs of this scorer.
+        When the table cannot be read, one item has different outputs of this scorer, or its rows for the set name more
+        than one configuration.
     """
-    return normalise_scores(score_table(url), study, item_ids, known_ids, scorer)
+    return normalise_scores(score_table(url), study, item_ids, known_ids, scorer, contents)
 
 
 def score_table(url: str | Source) -> RawTable:
@@ -119,11 +121,13 @@ def normalise_scores(
     item_ids: Collection[str],
     known_ids: Collection[str] | None = None,
     scorer: Scorer | None = None,
+    contents: Mapping[str, str | None] | None = None,
 ) -> Scores:
     """The outputs in a table that is already read; parameters and errors as in :func:`read_scores`.
 
     A declared status stands. Without one a row with a value is scored, one whose value says that the scorer abstained
-    has abstained, and an empty one has failed; so has an item without a row, and a value off the scale.
+    has abstained, and an empty one has failed; so has an item without a row, a value off the scale, and one that was
+    given to other content than the item's.
     """
     scorer = scorer or study.scorer
     table, others, notes = _of_scorer(_named(table), study, scorer)
@@ -131,8 +135,9 @@ def normalise_scores(
     findings = Findings(table)
     _place(table, reserved, None if known_ids is None else frozenset(known_ids), findings)
     of_the_set = table.frame[findings.clear]
+    _refuse_several_configurations(table, of_the_set, scorer)
     _settle_duplicates(table, findings)
-    outputs, mapped, remarks = _outputs(table, study, scorer, findings)
+    outputs, mapped, remarks = _outputs(table, study, scorer, shown_content(table, contents), findings)
     missing = sorted(reserved - set(outputs["item_id"].tolist()))
     frame = _with_missing(outputs, missing)
     not_compared = _with_missing_rows(findings.listed("scores"), missing)
@@ -141,20 +146,21 @@ def normalise_scores(
         "received": len(table.frame),
         "scored": int((frame["status"] == "scored").sum()),
         "abstained": tally.pop(Reason.ABSTAINED, 0),
-        "errored": tally.pop(Reason.SCORER_ERROR, 0) + tally.pop(Reason.NO_SCORE, 0) + tally.pop(Reason.BAD_FIELD, 0),
+        "errored": tally.pop(Reason.SCORER_ERROR, 0)
+        + tally.pop(Reason.NO_SCORE, 0)
+        + tally.pop(Reason.BAD_FIELD, 0)
+        + tally.pop(Reason.ANOTHER_CONTENT, 0),
         "unsupported": tally.pop(Reason.OFF_SCALE, 0),
         **dict(sorted(tally.items())),
         "missing": len(missing),
         "other_scorer": others,
     }
-    digests = {digest for digest in column(table, "config_digest")[of_the_set.index].tolist() if digest}
     return Scores(
         frame=frame,
         not_compared=not_compared,
         counts=counts,
         mapped=mapped,
         rows_digest=rows_digest(of_the_set, _IN_DIGEST),
-        config_digests=tuple(sorted(digests)),
         report=(*table.report, *notes, *remarks),
         file_digest=table.digest,
     )
@@ -190,6 +196,20 @@ def _place(table: RawTable, reserved: frozenset[str], known: frozenset[str] | No
     findings.add(outside(ids, reserved), Reason.NOT_RESERVED)
 
 
+def _refuse_several_configurations(table: RawTable, of_the_set: pd.DataFrame, scorer: Scorer) -> None:
+    """Outputs of an old configuration among those of a new one are no scorer's outputs."""
+    named = column(table, "config_digest")[of_the_set.index].dropna()
+    if named.nunique() > 1:
+        first, other = named.drop_duplicates().index[:2].tolist()
+        raise InputError(
+            f"the rows of {scorer.id!r} for this set name {named.nunique()} configurations: {named[first]!r} in "
+            f"{table.unit} {table.rows[first]}, {named[other]!r} here",
+            where=table.where(other, "config_digest"),
+            expected="one configuration, the declared one",
+            todo="have the items scored again whose outputs are of another configuration",
+        )
+
+
 def _settle_duplicates(table: RawTable, findings: Findings) -> None:
     """The same output twice counts once; different outputs for one item cannot both be the scorer's."""
     frame = table.frame[findings.clear]
@@ -212,7 +232,7 @@ def _settle_duplicates(table: RawTable, findings: Findings) -> None:
 
 
 def _outputs(
-    table: RawTable, study: Study, scorer: Scorer, findings: Findings
+    table: RawTable, study: Study, scorer: Scorer, shown: ShownContent, findings: Findings
 ) -> tuple[pd.DataFrame, dict[str, int], tuple[str, ...]]:
     """One row for each reserved item that has one; rows that are no verdict get their reason."""
     import pandas as pd
@@ -222,7 +242,12 @@ def _outputs(
     values = column(table, "value")[own]
     said = list(zip(values.tolist(), column(table, "status")[own].tolist(), strict=True))
     judged = {pair: verdict(study, scorer, *pair) for pair in set(said)}
-    verdicts = [judged[pair] for pair in said]
+    verdicts = [
+        Verdict("error", reason=Reason.ANOTHER_CONTENT, detail=shown.detail(position))
+        if shown.differs[position]
+        else judged[pair]
+        for position, pair in zip(positions.tolist(), said, strict=True)
+    ]
     for position, one in zip(positions.tolist(), verdicts, strict=True):
         if one.reason is not None:
             findings.set_aside(position, one.reason, one.detail)

@@ -349,3 +349,26 @@ def test_counts_add_up_and_no_person_votes_twice_whatever_comes(study: Study, ro
     assert sorted([*used, *result.not_compared["row"]]) == list(range(1, len(rows) + 1))
     shuffled = normalise_labels(raw_table(pd.DataFrame(rows[::-1]), "l"), study, {"a", "b"}, {"a", "b", "z"})
     assert shuffled.counts == result.counts and shuffled.digest == result.digest
+
+
+def test_a_label_of_another_text_is_no_label_of_the_item(study: Study) -> None:
+    rows = [
+        {"content_digest": "AB12 "},
+        {"item_id": "b", "content_digest": "ffff"},
+        {"item_id": "c", "content_digest": "ffff"},
+        {"annotator_id": "ben", "content_digest": None},
+    ]
+    table = raw_table(
+        pd.DataFrame([{"item_id": "a", "annotator_id": "ana", "value": "pass", **row} for row in rows]), "l"
+    )
+    contents = {"a": "ab12", "b": "cd34", "c": None}
+    result = normalise_labels(table, study, set(contents), contents, contents)
+    assert sorted(zip(result.frame["item_id"], result.frame["annotator_id"], strict=True)) == [
+        ("a", "ana"),
+        ("a", "ben"),
+        ("c", "ana"),
+    ]
+    [row] = result.not_compared.to_dict("records")
+    assert (row["item_id"], row["reason"]) == ("b", "another_content")
+    assert row["detail"] == "shown content ffff; the manifest has cd34 for this item"
+    assert result.unusable == 1 and adds_up(result)

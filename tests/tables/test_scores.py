@@ -177,11 +177,6 @@ def test_the_digest_is_that_of_this_scorers_rows_of_the_set(study: Study) -> Non
     assert scores(study, rows[:1], {"a", "b"}).rows_digest != one.rows_digest
 
 
-def test_configuration_digests_that_the_rows_name_are_handed_on(study: Study) -> None:
-    rows = [{"config_digest": "x"}, {"item_id": "b", "config_digest": "w"}, {"item_id": "z", "config_digest": "v"}]
-    assert scores(study, rows, {"a", "b"}).config_digests == ("w", "x")
-
-
 def test_number_like_ids_are_refused(study: Study) -> None:
     with pytest.raises(InputError, match=r"every item_id ends in \.0"):
         scores(study, [{"item_id": 7.0}], {"7"})
@@ -208,3 +203,29 @@ def test_counts_add_up_and_every_item_has_one_row_whatever_comes(study: Study, r
     result = normalise_scores(raw_table(pd.DataFrame(rows), "s"), study, {"a", "b"}, {"a", "b", "z"})
     assert adds_up(result) and result.frame["item_id"].tolist() == ["a", "b"]
     assert result.counts["scored"] + len(result.not_compared) == result.counts["received"] + result.counts["missing"]
+
+
+def test_an_output_on_another_text_is_a_failure(study: Study) -> None:
+    rows = [
+        {"content_digest": "ab12"},
+        {"item_id": "b", "content_digest": "ffff"},
+        {"item_id": "c", "content_digest": ""},
+    ]
+    result = scores(study, rows, {"a", "b", "c"}, contents={"a": "ab12", "b": "cd34", "c": "ef56"})
+    assert result.frame["status"].tolist() == ["scored", "error", "scored"]
+    assert result.frame["reason"].tolist() == [None, "another_content", None]
+    assert result.frame["value"].tolist()[1] is None and result.counts["errored"] == 1
+    [row] = result.not_compared.to_dict("records")
+    assert row["detail"] == "shown content ffff; the manifest has cd34 for this item"
+    assert adds_up(result)
+
+
+def test_outputs_of_an_old_configuration_among_new_ones_are_refused(study: Study) -> None:
+    rows = [{"config_digest": "new"}, {"item_id": "b", "config_digest": "old"}, {"item_id": "c"}]
+    with pytest.raises(InputError) as refused:
+        scores(study, rows, {"a", "b", "c"})
+    said = str(refused.value)
+    assert "name 2 configurations: 'new' in row 1, 'old' here" in said and "row 2, column config_digest" in said
+    assert scores(study, rows, {"a", "c"}).counts["scored"] == 2
+    others = [*rows[:1], {"item_id": "b", "scorer_id": "other", "config_digest": "old"}]
+    assert scores(study, others, {"a", "b"}).counts["other_scorer"] == 1
