@@ -21,6 +21,7 @@ from calib_pipeline.measurement.comparators import (
     comparator_decisions,
     raw_column_blocks,
 )
+from calib_pipeline.measurement.copied_outputs import copied_outputs
 from calib_pipeline.measurement.directional import (
     ABSTAINED,
     ACCEPTED,
@@ -167,7 +168,9 @@ def scorer_agreement(
             _add(rows, "agreement", figures.figure(scope, statistic), scope=scope)
     _per_stratum(rows, study, met, plan)
     _directional(rows, met, plan)
-    _against_label_noise(rows, met, ceiling, plan)
+    eta = _reference_flip_rate(ceiling)
+    _against_label_noise(rows, met, eta, plan)
+    _copies(rows, met, eta)
     _panel(rows, met, panel, plan)
     sampling = Sampling("holdout.size", sum(strata.values()), longer_next_time(plan))
     _differences(rows, met, figures, sorted(beaten), plan, sampling)
@@ -397,12 +400,33 @@ def _directional(rows: EvidenceRows, met: Meeting, plan: IntervalPlan) -> None:
         _add(rows, "error_rate", summary, scope="scorer")
 
 
-def _against_label_noise(rows: EvidenceRows, met: Meeting, ceiling: pd.DataFrame, plan: IntervalPlan) -> None:
+def _reference_flip_rate(ceiling: pd.DataFrame) -> float | None:
+    noise = ceiling[(ceiling["name"] == "label_noise") & (ceiling["statistic"] == "reference_flip_rate")]
+    return None if noise.empty or math.isnan(noise.iloc[0]["value"]) else float(noise.iloc[0]["value"])
+
+
+def _copies(rows: EvidenceRows, met: Meeting, eta: float | None) -> None:
+    """Outputs that look copied from people's labels are a warning and no bar; without them no row is written."""
+    outputs = met.outputs[met.scored]
+    reference, decided = met.labels.accepted, met.decision_codes
+    both = np.isin(reference, (0.0, 1.0)) & np.isin(decided, (ACCEPTED, REJECTED))
+    found = copied_outputs(
+        met.own_labels if met.study.annotation.annotators == "persons" else met.own_labels[:0],
+        dict(zip(outputs["item_id"], outputs["value"], strict=True)),
+        (reference[both] == 1.0, decided[both] == ACCEPTED),
+        eta,
+    )
+    for one in found:
+        note = (
+            f"at the best {one.most:.1%} without a look at the labels; by chance with probability {one.probability:.1e}"
+        )
+        rows.count("outputs_like_labels", one.equal, scope=one.source, n=one.n, text=one.where, note=note)
+
+
+def _against_label_noise(rows: EvidenceRows, met: Meeting, eta: float | None, plan: IntervalPlan) -> None:
     """Accuracy against the latent truth if errors were independent, with a warning where the labels are exhausted."""
     accuracy = decision_accuracy(met.cells, met.labels.design, plan.level)
     rows.figure("decision_accuracy", accuracy, scope="scorer")
-    noise = ceiling[(ceiling["name"] == "label_noise") & (ceiling["statistic"] == "reference_flip_rate")]
-    eta = None if noise.empty or math.isnan(noise.iloc[0]["value"]) else float(noise.iloc[0]["value"])
     if eta is None or accuracy.value is None:
         rows.count("latent_accuracy", None, scope="scorer", note="undefined: the reference's flip rate is unmeasured")
         return

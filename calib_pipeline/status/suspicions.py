@@ -13,8 +13,13 @@ if TYPE_CHECKING:
 
 
 def suspicions(standing: Standing) -> list[str]:
-    """A sentence for reserved items with twins outside, and for each pair of annotators whose answers look copied."""
-    return [*_twins(standing.evidence.get("holdout_reservation")), *_copied(standing.evidence.get("annotations"))]
+    """A sentence for reserved items with twins outside, for each pair of annotators whose answers look copied, and for
+    outputs that look like labels."""
+    return [
+        *_twins(standing.evidence.get("holdout_reservation")),
+        *_copied(standing.evidence.get("annotations")),
+        *_like_labels(standing.evidence.get("scorer_agreement")),
+    ]
 
 
 def _twins(reservation: pd.DataFrame | None) -> list[str]:
@@ -36,4 +41,14 @@ def _copied(labels: pd.DataFrame | None) -> list[str]:
         f"annotators {block['scope']} gave the same answer to {block['value']:.0f} items one after the other "
         f"({block['text']}; {block['note']}): ask whether one saw the other's labels (`saw_other_labels`)"
         for block in blocks
+    ]
+
+
+def _like_labels(agreement: pd.DataFrame | None) -> list[str]:
+    if agreement is None:
+        return []
+    return [
+        f"the scorer's outputs equal {row['scope']} on {row['value']:.0f} of {row['n']:.0f} items "
+        f"{row['text']} ({row['note']}): ask whether labels stood where the scorer was run, such as a gold column"
+        for row in agreement[agreement["name"] == "outputs_like_labels"].to_dict("records")
     ]
