@@ -96,17 +96,27 @@ def _document(cell: Cell, judged: Judged) -> dict[str, Any]:
         "holdout_id": judged.holdout_id,
         "complete": judged.written,
         "scorers": scorers,
+        "order_consistency": {name: asdict(one) for name, one in judged.consistency.items()},
     }
 
 
 def _say(project: Project, cell: Cell, judged: Judged, console: Console) -> None:
+    from calib_pipeline.judging.both_orders import exchanged_columns, order_sentence
+
     named = f"--study {cell.study} --population {cell.population}"
+    scorers = project.studies[cell.study].by_scorer()
+    both = {name for name, of_one in scorers.items() if exchanged_columns(of_one) is not None}
     for name, scoring in judged.scorings.items():
-        console.result(f"{name} on the {scoring.asked:,} items of {judged.holdout_id}: {scoring.sentence}")
+        asked = (
+            f"{scoring.asked:,} items" if name not in both else f"{scoring.asked // 2:,} items, each in both orders,"
+        )
+        console.result(f"{name} on the {asked} of {judged.holdout_id}: {scoring.sentence}")
+        if name in judged.consistency:
+            console.result(f"    {order_sentence(judged.consistency[name])}")
         if scoring.left:
-            budget = project.studies[cell.study].by_scorer()[name].scorer.run.budget_tokens
+            budget = scorers[name].scorer.run.budget_tokens
             console.result(
-                f"    {scoring.left:,} items are left: the next call does not fit into the budget of {budget:,} tokens"
+                f"    {scoring.left:,} questions are left: the next does not fit into the budget of {budget:,} tokens"
             )
     passing = sum(scoring.may_pass for scoring in judged.scorings.values())
     if judged.written and passing:

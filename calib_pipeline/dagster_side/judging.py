@@ -13,6 +13,7 @@ from calib_pipeline.dagster_side.gate_type import gate_type
 from calib_pipeline.dagster_side.ladder_resource import LADDER
 from calib_pipeline.dagster_side.partitions import CELLS, cell_of_run
 from calib_pipeline.dagster_side.run_tags import tell_stop
+from calib_pipeline.judging.both_orders import order_sentence
 from calib_pipeline.judging.held_out import Judged
 from calib_pipeline.judging.scoring import Scoring
 from calib_pipeline.ladder import Ladder
@@ -67,7 +68,11 @@ def judging(compute: Callable[..., Judged | None]) -> dg.AssetsDefinition:
             context.log.error(stop["reason"])
             tell_stop(context.instance, context.run.run_id, rung=stop["rung"], reason=stop["reason"])
         return dg.MaterializeResult(
-            metadata={"holdout_set": judged.holdout_id, "answers": dg.MetadataValue.md(_table(judged))},
+            metadata={
+                "holdout_set": judged.holdout_id,
+                "answers": dg.MetadataValue.md(_table(judged)),
+                **{f"both orders: {name}": order_sentence(one) for name, one in judged.consistency.items()},
+            },
             check_results=[
                 dg.AssetCheckResult(
                     passed=judged.written,
@@ -97,8 +102,8 @@ def _stop(ladder: Ladder, cell: Cell, judged: Judged) -> dict[str, str]:
     study = ladder.project.studies[cell.study]
     left = {name: scoring.left for name, scoring in judged.scorings.items() if scoring.left}
     told = "; ".join(
-        f"{count:,} of the {judged.scorings[name].asked:,} reserved items have no answer of {name!r}, and the next "
-        f"call does not fit into the budget of {study.by_scorer()[name].scorer.run.budget_tokens:,} tokens"
+        f"{count:,} of {judged.scorings[name].asked:,} questions on the reserved items have no answer of {name!r}, and "
+        f"the next call does not fit into the budget of {study.by_scorer()[name].scorer.run.budget_tokens:,} tokens"
         for name, count in left.items()
     )
     return {

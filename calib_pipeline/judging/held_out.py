@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from calib_pipeline.errors import InputError
+from calib_pipeline.judging.both_orders import exchanged, exchanged_columns, of_both_orders, order_consistency
 from calib_pipeline.judging.outputs import Outputs
-from calib_pipeline.judging.requests import Request, messages_of, refuse_unknown_places, selected
+from calib_pipeline.judging.requests import Request, messages_of, refuse_absent_columns, refuse_unknown_places, selected
 from calib_pipeline.judging.scoring import Scoring, score_items
 
 if TYPE_CHECKING:
     from calib_pipeline.cell import Cell
+    from calib_pipeline.judging.answers import Answer
     from calib_pipeline.judging.endpoint import EndpointJudge
     from calib_pipeline.judging.function import FunctionJudge
     from calib_pipeline.ledger import HoldoutSet, Ledger
+    from calib_pipeline.statistics import Estimate
     from calib_pipeline.studies.project import Project
     from calib_pipeline.studies.study import Study
 
@@ -34,6 +37,8 @@ class Judged:
         How far each scorer has come, by its id.
     written
         Whether every item has an answer of every scorer, so that the table of scores stands.
+    consistency
+        Of each scorer that was shown two answers in both orders, the share of pairs on which the order changed nothing.
     measured
         Whether the set was opened with that table before: then nobody was asked, and ``scorings`` is empty.
     """
@@ -42,6 +47,7 @@ class Judged:
     scorings: dict[str, Scoring]
     written: bool
     measured: bool = False
+    consistency: dict[str, Estimate] = field(default_factory=dict)
 
 
 def judge_set(
@@ -76,7 +82,7 @@ def judge_set(
     for scorer_id, of_one in study.by_scorer().items():
         judge = _judge(project, of_one)
         outputs = Outputs(project.store, project.judge_digest(of_one))
-        answers = _Answers(list(_requests(project, of_one, cell.population, held)), outputs)
+        answers = _Answers(of_one, list(_requests(project, of_one, cell.population, held)), outputs)
         told = partial(said, scorer_id)
         judged[scorer_id] = (
             score_items(answers.requests, judge, answers.outputs, of_one.scorer.run, told),
@@ -86,16 +92,53 @@ def judge_set(
     if whole:
         if _is_measured(project, ledger, cell, held):
             return Judged(held.holdout_id, {}, True, True)
-        rows = [row for name, (_, answers) in judged.items() for row in _rows(name, answers)]
+        rows = [row for _, answers in judged.values() for row in answers.rows()]
         _write(project.scores(study, cell.population), rows)
-    return Judged(held.holdout_id, {name: scoring for name, (scoring, _) in judged.items()}, whole)
+    return Judged(
+        held.holdout_id,
+        {name: scoring for name, (scoring, _) in judged.items()},
+        whole,
+        consistency={
+            name: order_consistency(answers.study, answers.pairs())
+            for name, (_, answers) in judged.items()
+            if whole and exchanged_columns(answers.study) is not None
+        },
+    )
 
 
 class _Answers(NamedTuple):
-    """What a scorer was asked, and where its answers are."""
+    """What the scorer of a study was asked, and where its answers are."""
 
+    study: Study
     requests: list[Request]
     outputs: Outputs
+
+    def of(self, request: Request) -> Answer:
+        answer = self.outputs.get(request.digest)
+        assert answer is not None
+        return answer
+
+    def pairs(self) -> list[tuple[Answer, Answer]]:
+        """The answers to each item in both orders."""
+        turned = {request.item_id: request for request in self.requests if request.exchanged}
+        return [(self.of(one), self.of(turned[one.item_id])) for one in self.requests if not one.exchanged]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One row an item, as a table of scores has them."""
+        items = [request for request in self.requests if not request.exchanged]
+        answers = [self.of(request) for request in items]
+        if exchanged_columns(self.study) is not None:
+            answers = [of_both_orders(self.study, *pair) for pair in self.pairs()]
+        for request, answer in zip(items, answers, strict=True):
+            failure = f"{answer.code}: {answer.explanation}" if answer.status == "error" else answer.explanation
+            yield {
+                "item_id": request.item_id,
+                "scorer_id": self.study.scorer.id,
+                "value": answer.value,
+                "status": answer.status,
+                "confidence": answer.confidence,
+                "explanation": failure,
+            }
 
 
 def _serving(project: Project, ledger: Ledger, cell: Cell) -> HoldoutSet:
@@ -134,12 +177,22 @@ def _requests(project: Project, study: Study, population: str, held: HoldoutSet)
     rubric, columns = project.rubric_text(study), [str(name) for name in table.columns]
     if study.scorer.kind == "openai":
         refuse_unknown_places(config, columns, f"study {study.name}, items {url}")
+    pair = exchanged_columns(study)
+    if pair is not None:
+        refuse_absent_columns(pair, columns, config.get("evidence_selection"), f"study {study.name}, items {url}")
     cells = dict(zip(table["item_id"].tolist(), table.to_dict("records"), strict=True))
     for item in sorted(held.items, key=lambda one: (one.rank, one.item_id)):
         row: dict[str, Any] = cells[item.item_id]
         fields = selected(row, config.get("evidence_selection"))
-        shown = {**fields, "rubric": rubric} if study.scorer.kind == "python" else messages_of(config, rubric, fields)
-        yield Request(item.item_id, shown)
+        yield Request(item.item_id, _shown(study, rubric, fields))
+        if pair is not None:
+            yield Request(item.item_id, _shown(study, rubric, exchanged(fields, pair)), exchanged=True)
+
+
+def _shown(study: Study, rubric: str, fields: dict[str, str | None]) -> Any:
+    if study.scorer.kind == "python":
+        return {**fields, "rubric": rubric}
+    return messages_of(study.scorer.config, rubric, fields)
 
 
 def _judge(project: Project, study: Study) -> EndpointJudge | FunctionJudge:
@@ -150,21 +203,6 @@ def _judge(project: Project, study: Study) -> EndpointJudge | FunctionJudge:
     from calib_pipeline.judging.endpoint import EndpointJudge
 
     return EndpointJudge(study, study.scorer, study.scorer.run)
-
-
-def _rows(scorer_id: str, answers: _Answers) -> Iterator[dict[str, Any]]:
-    for request in answers.requests:
-        answer = answers.outputs.get(request.digest)
-        assert answer is not None
-        failure = f"{answer.code}: {answer.explanation}" if answer.status == "error" else answer.explanation
-        yield {
-            "item_id": request.item_id,
-            "scorer_id": scorer_id,
-            "value": answer.value,
-            "status": answer.status,
-            "confidence": answer.confidence,
-            "explanation": failure,
-        }
 
 
 def _write(url: str, rows: list[dict[str, Any]]) -> None:

@@ -27,10 +27,13 @@ class Request:
         The item; the judge does not see it.
     shown
         What the judge sees: for an endpoint the messages, for a function the fields of the item and the rubric.
+    exchanged
+        Whether two answers stand in each other's place.
     """
 
     item_id: str
     shown: Any
+    exchanged: bool = False
 
     @cached_property
     def digest(self) -> str:
@@ -68,15 +71,8 @@ def refuse_unknown_places(config: Mapping[str, Any], columns: Sequence[str], whe
         When a placeholder names no column that may be shown, or no placeholder shows the item.
     """
     selection = config.get("evidence_selection")
+    refuse_absent_columns(selection or (), columns, None, where)
     shown = [name for name in columns if name not in NEVER_SHOWN]
-    for name in selection or ():
-        if name not in shown:
-            raise InputError(
-                f"scorer.config.evidence_selection names the column {name!r}, which the items do not have",
-                where=where,
-                expected=f"one of {', '.join(shown) or 'none: the manifest has no column that may be shown'}",
-                todo="add the column to the manifest, or take the name out",
-            )
     allowed = shown if selection is None else list(selection)
     places = _PLACE.findall(f"{config.get('system') or ''}\n{config['prompt']}")
     for name in places:
@@ -100,3 +96,24 @@ def refuse_unknown_places(config: Mapping[str, Any], columns: Sequence[str], whe
             where=where,
             expected="the placeholder {rubric} in scorer.config.prompt or scorer.config.system",
         )
+
+
+def refuse_absent_columns(
+    names: Sequence[str], columns: Sequence[str], selection: Sequence[str] | None, where: str
+) -> None:
+    """What the configuration names must be shown of an item.
+
+    Raises
+    ------
+    InputError
+        When a name is no column of the manifest that may be shown, or that is selected.
+    """
+    shown = [name for name in columns if name not in NEVER_SHOWN and (selection is None or name in selection)]
+    for name in names:
+        if name not in shown:
+            raise InputError(
+                f"the scorer's configuration names the column {name!r}, of which the judge is shown nothing",
+                where=where,
+                expected=f"one of {', '.join(shown) or 'none: the manifest has no column that may be shown'}",
+                todo="add the column to the manifest, or take the name out",
+            )

@@ -43,6 +43,10 @@ _CONSENSUS: dict[str, tuple[str, ...]] = {
 }
 
 
+BOTH_ORDERS = "both_orders"
+"""The key of a judge's configuration that names the two columns which it is shown in both orders."""
+
+
 class Study(Section):
     """One dimension, one scorer under calibration, one reference and one decision."""
 
@@ -185,8 +189,10 @@ class Study(Section):
             raise Refusal("a scorer of kind 'table' needs its table", key=("data",), expected="the key 'scores'")
         if self.judged:
             _can_be_run(self.scorer, ("scorer",))
+            _both_orders_fit(self.scorer, self.scale, ("scorer",))
             for index, member in enumerate(self.panel):
                 _can_be_run(member, ("panel", index))
+                _both_orders_fit(member, self.scale, ("panel", index))
         return self
 
     def _set_is_large_enough(self) -> None:
@@ -220,6 +226,20 @@ def _can_be_run(scorer: Scorer, key: tuple[str | int, ...]) -> None:
                 key=(*key, "config"),
                 expected=f"the key {name!r}: {expected}; or 'scores' under 'data'",
             )
+
+
+def _both_orders_fit(scorer: Scorer, scale: Any, key: tuple[str | int, ...]) -> None:
+    if BOTH_ORDERS not in scorer.config:
+        return
+    declared = scorer.config[BOTH_ORDERS]
+    two = isinstance(declared, list) and len(declared) == 2 and all(isinstance(name, str) for name in declared)
+    if scale.kind != "pairwise" or scorer.transform is not None or not two or declared[0] == declared[1]:
+        raise Refusal(
+            f"{BOTH_ORDERS} is {declared!r} on a scale of kind {scale.kind}",
+            key=(*key, "config", BOTH_ORDERS),
+            expected="the two columns of an item that hold the answers, such as [answer_a, answer_b], on a pairwise "
+            "scale and without a transform",
+        )
 
 
 def _one_of(value: str, allowed: tuple[str, ...], key: tuple[str, ...], kind: str) -> None:

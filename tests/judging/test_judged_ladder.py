@@ -123,7 +123,7 @@ def test_a_budget_that_ends_stops_the_ladder_and_the_next_run_goes_on(
     run = folder.climb()
     assert (run.status, run.asset, run.rung) == ("stopped", "scorer_outputs", "baseline")
     assert run.materialized == [*RUNGS[:4], "scorer_outputs"]
-    assert run.reason is not None and "of the 150 reserved items have no answer of 'judge'" in run.reason
+    assert run.reason is not None and "of 150 questions on the reserved items have no answer of 'judge'" in run.reason
     assert "budget of 5,000 tokens" in run.reason and run.tags["calib/reason"] == run.reason
     assert run.next_step is not None and "raise scorer.run.budget_tokens" in run.next_step
     assert "opened" not in {event.event for event in folder.events()}
