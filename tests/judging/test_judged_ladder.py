@@ -116,6 +116,7 @@ def test_a_rung_alone_waits_for_the_judge_as_a_ladder_that_stopped(folder: Folde
     assert "opened" not in {event.event for event in folder.events()}
 
 
+@pytest.mark.slow
 def test_a_budget_that_ends_stops_the_ladder_and_the_next_run_goes_on(
     folder: Folder, world: World, endpoint: Endpoint
 ) -> None:
