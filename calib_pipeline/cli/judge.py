@@ -57,6 +57,7 @@ def run_judges(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _judged(project: Project, ledger: Ledger | None, cell: Cell, console: Console) -> Judged:
+    from calib_pipeline.judging.both_orders import exchanged_columns
     from calib_pipeline.judging.held_out import judge_set
 
     climb = f"calib run --study {cell.study} --population {cell.population}"
@@ -69,7 +70,8 @@ def _judged(project: Project, ledger: Ledger | None, cell: Cell, console: Consol
         )
     if ledger is None:
         raise InputError("no set is reserved yet, so there is nothing to judge", todo=f"run `{climb}` first")
-    with console.progress(study.holdout.size * len(study.by_scorer()), "judging") as progress:
+    orders = sum(1 if exchanged_columns(of_one) is None else 2 for of_one in study.by_scorer().values())
+    with console.progress(study.holdout.size * orders, "judging") as progress:
         before: dict[str, int] = {}
 
         def said(scorer_id: str, scoring: Scoring) -> None:

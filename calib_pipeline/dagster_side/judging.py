@@ -23,7 +23,7 @@ JUDGING_GROUP = "judging"
 COMPLETE = "complete"
 STOPS_AT = GATES["scorer_agreement"].conditions[0].rung
 """The rung that is not reached without outputs."""
-HEADER = ("scorer", "items", "scored", "abstained", "errored", "left", "kept from before", "tokens of this run")
+HEADER = ("scorer", "questions", "scored", "abstained", "errored", "left", "kept from before", "tokens of this run")
 TOLD = 10
 """How often a run logs how far it is."""
 

@@ -72,7 +72,7 @@ def judge_set(
     Raises
     ------
     InputError
-        When no set is reserved that serves the study, or a judge cannot be called.
+        When no set is reserved that serves the study, a judge cannot be called, or stored answers are damaged.
     """
     study = project.studies[cell.study]
     held = _serving(project, ledger, cell)
@@ -212,7 +212,15 @@ def _write(url: str, rows: list[dict[str, Any]]) -> None:
     from calib_pipeline.evidence_store import write_atomically
 
     path, items = UPath(url), {row["item_id"] for row in rows}
-    before = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    others = [row for row in map(json.loads, before) if row["item_id"] not in items]
+    before = path.read_bytes().splitlines() if path.exists() else []
+    try:
+        others = [row for row in map(json.loads, before) if row["item_id"] not in items]
+    except (ValueError, TypeError, KeyError) as fault:
+        raise InputError(
+            "the stored table of outputs is damaged",
+            where=url,
+            expected="one JSON object a line, as it was written",
+            todo="restore the file from a copy, or remove it: the answers are kept beside it, and it is written again",
+        ) from fault
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in [*others, *rows])
     write_atomically(path, lines.encode())

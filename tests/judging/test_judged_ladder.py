@@ -160,6 +160,17 @@ def test_a_recheck_asks_about_the_next_items_and_leaves_the_answers_that_were_me
     assert all(verify_record(folder.project, record.record_id).problems == () for record in records)
 
 
+def test_a_damaged_table_of_outputs_is_not_written_over(
+    folder: Folder, endpoint: Endpoint, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = Path(folder.project.scores(folder.project.studies["judge"], "tickets-2026-01"))
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(b'{"item_id": "t0001"}\n\xff{')
+    assert judge(folder) == 2
+    assert "the stored table of outputs is damaged" in capsys.readouterr().err
+    assert file.read_bytes().endswith(b"\xff{")
+
+
 @pytest.mark.slow
 def test_outputs_that_were_changed_by_hand_make_the_measurement_stale(folder: Folder, endpoint: Endpoint) -> None:
     assert folder.climb().status == "ok"
