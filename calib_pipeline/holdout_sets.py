@@ -13,6 +13,7 @@ from calib_pipeline.errors import InputError, Unreadable
 from calib_pipeline.evidence.holdout_reservation import HoldoutFacts
 from calib_pipeline.evidence.twins import twins_outside
 from calib_pipeline.evidence_store import EvidenceStore
+from calib_pipeline.kept_versions import VersionArchive
 from calib_pipeline.ledger import Construct, HoldoutSet, Ledger, Limits, Registration, ReservedItem, SetDraw, SpentItems
 from calib_pipeline.sampling import draw_holdout
 from calib_pipeline.tables.item_texts import NORMALISED
@@ -151,6 +152,13 @@ class HoldoutSets:
     def registrations(self, cell: Cell, held: HoldoutSet | None) -> list[Registration]:
         """Every study on the cell's dimension and population, as frozen on a set."""
         return [self._registration(study, held, cell.population) for study in self._beside(cell)]
+
+    def freeze(self, cell: Cell, held: HoldoutSet, *, run_id: str | None) -> None:
+        """Register every study on the cell's dimension and population on a set, and keep what each of them says."""
+        versions = VersionArchive(self._store)
+        for study in self._beside(cell):
+            versions.keep(self.declared_on(study, cell.population, held))
+        self._ledger.register(held.holdout_id, self.registrations(cell, held), run_id=run_id)
 
     def state(self, study: Study, held: HoldoutSet) -> SetState:
         """What a set is for a study as declared now."""

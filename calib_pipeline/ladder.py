@@ -109,7 +109,7 @@ class Ladder:
         self._refuse_a_broken_history()
         self._custody.refuse_another_key()
         held = self.sets.for_run(cell, run_id=self.run_id or None, recheck=self._recheck)
-        self.ledger.register(held.holdout_id, self.sets.registrations(cell, held), run_id=self.run_id or None)
+        self.sets.freeze(cell, held, run_id=self.run_id or None)
         declared, facts = self._declared_on(cell, held), self.sets.facts(study, held)
         return self._stored_tables(
             holdout_reservation(
@@ -181,7 +181,7 @@ class Ladder:
         if judged.written:
             # What is declared includes the outputs from now on.
             del self.sets
-            self.ledger.register(held.holdout_id, self.sets.registrations(cell, held), run_id=self.run_id or None)
+            self.sets.freeze(cell, held, run_id=self.run_id or None)
         return judged
 
     def scorer_agreement(
@@ -260,7 +260,7 @@ class Ladder:
         """
         study = self._study(cell)
         held = self.sets.serving(cell) or self.sets.draw(cell, run_id=self.run_id or None, recheck=self._recheck)
-        self.ledger.register(held.holdout_id, self.sets.registrations(cell, held), run_id=self.run_id or None)
+        self.sets.freeze(cell, held, run_id=self.run_id or None)
         declared = self._declared_on(cell, held)
         labels = self._labels(cell, {item.item_id for item in held.items})
         scores = self._scores(study, cell.population, {item.item_id for item in held.items})

@@ -1,4 +1,4 @@
-"""``calib judge``: run the scorers whose outputs no table brings."""
+"""``calib judge``: run the scorers whose outputs no table brings, and tell their versions apart."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from contextlib import closing, nullcontext
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from calib_pipeline.cli import judge_versions
 from calib_pipeline.cli.console import Console
 from calib_pipeline.cli.exit_codes import REACHED, STOPPED
 from calib_pipeline.errors import InputError
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 def add(commands: Any, everywhere: argparse.ArgumentParser) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("judge", parents=[everywhere], help="run the judges that the studies declare")
+    parser = commands.add_parser("judge", parents=[everywhere], help="run judges, and tell their versions apart")
     actions = parser.add_subparsers(metavar="ACTION", required=True)
     runs = actions.add_parser(
         "run",
@@ -34,6 +35,7 @@ def add(commands: Any, everywhere: argparse.ArgumentParser) -> None:
     runs.add_argument("--study", metavar="S", help="this study only")
     runs.add_argument("--population", metavar="P", help="this population only")
     runs.set_defaults(command=run_judges)
+    judge_versions.add(actions, everywhere)
 
 
 def run_judges(arguments: argparse.Namespace, console: Console) -> int:

@@ -101,9 +101,17 @@ def _since_record(ladder: Ladder, cell: Cell, record: Mapping[str, Any]) -> Iter
 
 
 def _configuration(record: Mapping[str, Any], now: Declared) -> Iterator[Difference]:
-    for part, before, after in differing(record["scorer"]["configuration"], now.configuration_parts):
+    then, rubric_then = record["scorer"]["configuration"], record["declaration"]["rubric_text"]
+    yield from configuration_differences(then, rubric_then, now.configuration_parts, now.rubric_text)
+
+
+def configuration_differences(
+    then: Mapping[str, Any], rubric_then: str, now: Mapping[str, Any], rubric_now: str
+) -> Iterator[Difference]:
+    """The parts in which two configurations differ."""
+    for part, before, after in differing(then, now):
         if part == RUBRIC_TEXT:
-            lines = _diff(record["declaration"]["rubric_text"], now.rubric_text)
+            lines = _diff(rubric_then, rubric_now)
             yield Difference(part, _short(before), _short(after), lines)
         elif part in DIGESTS:
             yield Difference(part.replace("_", " "), _short(before), _short(after))
