@@ -66,7 +66,7 @@ def climb(
     from calib_pipeline.tables.annotations import normalise_labels
     from calib_pipeline.tables.items import manifest_of
     from calib_pipeline.tables.reading import raw_table
-    from calib_pipeline.tables.scores import normalise_scores
+    from calib_pipeline.tables.scores import normalise_scores, outputs_digest
     from calib_pipeline.tables.tuning import NOTHING
 
     manifest = manifest_of(raw_table(items, "items"), "in-memory")
@@ -82,20 +82,21 @@ def climb(
     twins = twins_outside(manifest.frame, reserved)
     labels = normalise_labels(raw_table(annotations, "annotations"), study, reserved, contents, contents)
     outputs = normalise_scores(raw_table(scores, "scores"), study, reserved, contents=contents)
+    panel = {
+        scorer.id: normalise_scores(raw_table(scores, "scores"), study, reserved, contents, scorer, contents)
+        for scorer in study.panel
+    }
     tuned_on = NOTHING.with_examples(study.scorer.config)
     ready = is_ready(study, labels.frame, outputs.frame)
     given = Given(
-        declared=Declared(study, rubric_text, manifest, outputs.rows_digest, "not reserved", None, tuned_on),
+        declared=Declared(study, rubric_text, manifest, outputs_digest(outputs, panel), "not reserved", None, tuned_on),
         drawn=drawn,
         facts=HoldoutFacts("not reserved", 1, registered=True, why_not=None, spent=0, twins=twins),
         labels=labels,
         labels_file=None,
         provenance=LabelProvenance("declaration" if study.holdout.prior_access else "reservation"),
         scores=outputs,
-        panel={
-            scorer.id: normalise_scores(raw_table(scores, "scores"), study, reserved, contents, scorer, contents)
-            for scorer in study.panel
-        },
+        panel=panel,
         opening=Opening("measurement", None, configurations, 0, None) if ready else None,
     )
     return judged(Chain(given))

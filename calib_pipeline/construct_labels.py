@@ -75,7 +75,17 @@ def provenance_on(
         compared = [same_labels(labels, _renamed(store.get_table(digest), here)) for digest in tables]
         most = max(compared, key=lambda one: (one.same, one.equal), default=None)
         elsewhere.append(LabelsElsewhere(other.holdout_id, other.dimension, most))
-    return label_provenance(study, labels, reserved_since(ledger, held), tuple(elsewhere))
+    ingested = _last_ingested(ledger, held, config_digest)
+    return label_provenance(study, labels, reserved_since(ledger, held), tuple(elsewhere), ingested)
+
+
+def _last_ingested(ledger: Ledger, held: HoldoutSet, config_digest: str) -> str | None:
+    """When labels of a set were last ingested before this configuration first opened it."""
+    events = ledger.events(held.holdout_id)
+    opened = (event.seq for event in events if event.event == "opened" and event.config_digest == config_digest)
+    until = next(opened, None)
+    at = [event.at for event in events if event.event == "labels_ingested" and (until is None or event.seq < until)]
+    return at[-1] if at else None
 
 
 def _tables(events: list[Event]) -> set[str]:

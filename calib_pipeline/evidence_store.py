@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import os
+import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -190,6 +192,20 @@ class EvidenceStore:
         yield from sorted(self.base.glob(f"records/*/*/*{ROWS}"), key=str)
         yield from (path for path in sorted(self.base.glob("inputs/*"), key=str) if path.suffix != SEALED)
 
+    def remove_leftovers(self, older_than: float) -> list[UPath]:
+        """Remove what killed writes left beside the files that they wrote; return what is younger than so many seconds,
+        which somebody may still be writing. Only local folders have any."""
+        young = []
+        for folder in LABELED_FOLDERS:
+            for path in sorted(self.base.glob(f"{folder}/.*"), key=str):
+                if not _LEFTOVER.fullmatch(path.name):
+                    continue
+                if time.time() - path.stat().st_mtime > older_than:
+                    path.unlink(missing_ok=True)
+                else:
+                    young.append(path)
+        return young
+
     def _stands(self, path: UPath, labels: bool) -> bool:
         """Whether a file whose name says what it holds need not be written."""
         is_open = path.exists()
@@ -205,6 +221,11 @@ class EvidenceStore:
 
     def _input_path(self, digest: str) -> UPath:
         return self.base / "inputs" / digest
+
+
+LABELED_FOLDERS = ("tables", "records/*/*", "inputs")
+_LEFTOVER = re.compile(r"\..+\.[0-9a-f]{32}")
+"""The names of the temporary files of `write_atomically`."""
 
 
 def may_hold_labels(frame: pd.DataFrame) -> bool:

@@ -368,11 +368,17 @@ class HoldoutSets:
         )
 
     def _scores_digest(self, study: Study, population: str, held: HoldoutSet) -> str | None:
-        """The digest of a table's rows for the set; None where they are not there yet or cannot be read."""
+        """The digest of a table's rows for the set, the panel's with them; None where they are not there yet or cannot
+        be read."""
+        from calib_pipeline.tables.scores import outputs_digest
+
+        reserved = {item.item_id for item in held.items}
         try:
-            return self._tables.scores(study, population, {item.item_id for item in held.items}).rows_digest
+            own = self._tables.scores(study, population, reserved)
+            panel = {member.id: self._tables.scores(study, population, reserved, member) for member in study.panel}
         except InputError:
             return None
+        return outputs_digest(own, panel)
 
 
 def _or_say_why(left_out_for: Mapping[str, int]) -> str:

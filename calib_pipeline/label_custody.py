@@ -56,6 +56,22 @@ class LabelCustody:
                 todo=NAME_THE_KEY,
             )
 
+    def refuse_open_labels(self) -> None:
+        """With a key, nothing rests on labels that were stored open and were not sealed since.
+
+        Raises
+        ------
+        InputError
+            When the newest labels of a set were stored open, and this run has a key.
+        """
+        left_open = None if self._key is None else self._ledger.left_open()
+        if left_open is not None:
+            raise InputError(
+                f"labels of {left_open.holdout_id} were stored open ({left_open.cited}), and this run has a key",
+                expected="a store in which every label is sealed",
+                todo="run `calib holdout seal`, and then this again",
+            )
+
     def read(self, declared: Declared, purpose: str, details: Mapping[str, Any]) -> None:
         """Stored labels are about to be read."""
         self._ledger.record_read(

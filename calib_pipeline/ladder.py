@@ -108,6 +108,7 @@ class Ladder:
         self._tables.refuse_unusable(study, cell.population)
         self._refuse_a_broken_history()
         self._custody.refuse_another_key()
+        self._custody.refuse_open_labels()
         held = self.sets.for_run(cell, run_id=self.run_id or None, recheck=self._recheck)
         self.sets.freeze(cell, held, run_id=self.run_id or None)
         declared, facts = self._declared_on(cell, held), self.sets.facts(study, held)

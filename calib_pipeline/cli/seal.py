@@ -13,6 +13,9 @@ from calib_pipeline.errors import InputError
 if TYPE_CHECKING:
     from calib_pipeline.evidence_store import EvidenceStore
 
+UNFINISHED_SECONDS = 60
+"""A temporary file that is older was left by a write that was killed."""
+
 
 def run_seal(arguments: argparse.Namespace, console: Console) -> int:
     """Seal every stored file that may hold labels, then enter it in the ledger; a second call finds nothing to do."""
@@ -37,7 +40,9 @@ def run_seal(arguments: argparse.Namespace, console: Console) -> int:
     reader.close()
     with closing(Ledger.open(project.ledger)) as ledger:
         LabelCustody(ledger, None, key).refuse_another_key()
-        files = _seal(EvidenceStore(project.store, key), console)
+        store = EvidenceStore(project.store, key)
+        _refuse_unfinished(store)
+        files = _seal(store, console)
         events = ledger.record_sealing(key.key_id)
     sets = sorted({str(event.holdout_id) for event in events})
     console.json({"key_id": key.key_id, "files": files, "sets": sets})
@@ -48,6 +53,17 @@ def run_seal(arguments: argparse.Namespace, console: Console) -> int:
     for name in sets:
         console.result(f"the labels of {name} are sealed from now on; a record says that they once were not")
     return REACHED
+
+
+def _refuse_unfinished(store: EvidenceStore) -> None:
+    young = store.remove_leftovers(UNFINISHED_SECONDS)
+    if young:
+        raise InputError(
+            f"{len(young)} files are being written, or were until a run was killed just now",
+            where=str(young[0]),
+            expected="no run while labels are sealed",
+            todo=f"wait until no run is under way, or {UNFINISHED_SECONDS} seconds, and do this again",
+        )
 
 
 def _seal(store: EvidenceStore, console: Console) -> int:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from calib_pipeline.tables.annotations import Labels
 
 BLIND_TO = ("output", "confidence", "difficulty")
+
+
+CLOCKS_DIFFER = timedelta(hours=1)
+"""How far the clock of whoever dates a label may be ahead."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,11 @@ def told_elsewhere(rows: "pd.DataFrame") -> dict[str, str]:
 
 
 def label_provenance(
-    study: "Study", labels: "pd.DataFrame", since: Mapping[str, str], elsewhere: tuple[LabelsElsewhere, ...] = ()
+    study: "Study",
+    labels: "pd.DataFrame",
+    since: Mapping[str, str],
+    elsewhere: tuple[LabelsElsewhere, ...] = (),
+    ingested: str | None = None,
 ) -> LabelProvenance:
     """By what the labels were held out: dated after the reservation of their items, or declared, or by nothing.
 
@@ -70,16 +78,19 @@ def label_provenance(
         When each item was reserved.
     elsewhere
         How far they are those of other constructs.
+    ingested
+        When labels of the set were last ingested: a label that is dated later was not made when it says.
     """
     times = list(zip(labels["item_id"], labels["labeled_at"], strict=True))
     dated = [(item, time) for item, time in times if isinstance(time, str)]
     undated = len(times) - len(dated)
     older = sum(datetime.fromisoformat(time) < datetime.fromisoformat(since[item]) for item, time in dated)
-    if not undated and not older:
+    late = datetime.max.replace(tzinfo=UTC) if ingested is None else datetime.fromisoformat(ingested) + CLOCKS_DIFFER
+    future = sum(datetime.fromisoformat(time) > late for _, time in dated)
+    if not undated and not older and not future:
         return LabelProvenance("reservation", None, elsewhere)
-    note = " and ".join(
-        part for part in (f"{undated} labels are undated" * bool(undated), f"{older} are older" * bool(older)) if part
-    )
+    told = ((undated, "labels are undated"), (older, "are older"), (future, "are dated after they were ingested"))
+    note = " and ".join(f"{count} {said}" for count, said in told if count)
     return LabelProvenance("declaration" if study.holdout.prior_access else "nothing", note, elsewhere)
 
 

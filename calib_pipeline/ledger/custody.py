@@ -49,6 +49,13 @@ def newest_sealing(journal: Journal) -> Event | None:
     return next((event for event in ingested if SEALED in event.details), None)
 
 
+def left_open(journal: Journal) -> Event | None:
+    """The first event by which labels of a set and study were stored open that were not sealed since; None where all
+    are sealed."""
+    newest = {(event.holdout_id, event.study): event for event in journal.events(kinds=("labels_ingested",))}
+    return next((event for event in newest.values() if SEALED not in event.details), None)
+
+
 def record_sealing(journal: Journal, key_id: str, *, run_id: str | None, actor: str | None) -> list[Event]:
     """Write down that the newest labels of every set and study, which were stored open, are sealed now."""
     newest = {(event.holdout_id, event.study): event for event in journal.events(kinds=("labels_ingested",))}

@@ -214,6 +214,11 @@ class Ledger:
         with self._database.reading() as journal:
             return custody.newest_sealing(journal)
 
+    def left_open(self) -> Event | None:
+        """The first event by which labels were stored open that were not sealed since, None where all are sealed."""
+        with self._database.reading() as journal:
+            return custody.left_open(journal)
+
     def sealing(self, holdout_id: str, opening: str | None) -> Sealing | None:
         """How the set's labels were stored before the opening with a hash; None where the set has no such opening."""
         with self._database.reading() as journal:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from calib_pipeline.errors import InputError, MachineFault, ReviewUnavailable
@@ -254,9 +255,22 @@ def _answers(told: list[AuditedEvent], record: Mapping[str, Any], opening: Event
     seen = sorted({event.actor for event in looks if event.seq <= opening.seq})
     reads = sum(event.event == "read" for event in looks if event.seq < opening.seq)
     yield f"labels seen until the opening: by {', '.join(seen)}, in {reads} reads and the opening"
+    yield from _replaced(own, record, looks[0].seq if looks else opening.seq, opening)
     yield f"opened by {_by(opening)}: {sentence_of(opening)}"
     yield _storage(record["holdout"])
     yield from _since(told, record)
+
+
+def _replaced(own: list[AuditedEvent], record: Mapping[str, Any], look: int, opening: Event) -> Iterator[str]:
+    """Label sheets of the study that came after the first look and before the opening."""
+    ingested = [
+        one.event
+        for one in own
+        if one.event.event == "labels_ingested" and one.event.study == record["study"] and one.event.seq < opening.seq
+    ]
+    for before, event in pairwise(ingested):
+        if event.seq > look and event.details.get("digest") != before.details.get("digest"):
+            yield f"labels replaced after they were read: {event.cited}, by {_by(event)}"
 
 
 def _storage(holdout: Mapping[str, Any]) -> str:

@@ -203,7 +203,7 @@ def _given(ledger: Ledger, store: EvidenceStore, record: dict[str, Any], study: 
     """What the rungs are computed from, read again from the kept copies of the brought tables."""
     from calib_pipeline.tables.annotations import read_labels
     from calib_pipeline.tables.items import read_manifest
-    from calib_pipeline.tables.scores import read_scores
+    from calib_pipeline.tables.scores import outputs_digest, read_scores
     from calib_pipeline.tables.tuning import NOTHING, read_tuning
 
     inputs, holdout = record["inputs"], record["holdout"]
@@ -213,12 +213,17 @@ def _given(ledger: Ledger, store: EvidenceStore, record: dict[str, Any], study: 
     contents = manifest.contents
     labels = read_labels(store.get_input(inputs["labels"]), study, reserved, contents, contents)
     scores = read_scores(store.get_input(inputs["scores"]), study, reserved, contents, contents=contents)
+    panel = {
+        scorer.id: read_scores(store.get_input(inputs["scores"]), study, reserved, contents, scorer, contents)
+        for scorer in study.panel
+    }
     rubric = record["declaration"]["rubric_text"]
     strata = held.details.get(STRATA)
     tuned_on = read_tuning(store.get_input(inputs["tuned_on"])) if "tuned_on" in inputs else NOTHING
     tuned_on = tuned_on.with_examples(study.scorer.config)
     function = inputs.get("function")
-    declared = Declared(study, rubric, manifest, scores.rows_digest, held.holdout_id, strata, tuned_on, function)
+    outputs = outputs_digest(scores, panel)
+    declared = Declared(study, rubric, manifest, outputs, held.holdout_id, strata, tuned_on, function)
     opening = Opening(
         "measurement" if record["kind"] == "measurement" else "diagnostic",
         None,
@@ -242,10 +247,6 @@ def _given(ledger: Ledger, store: EvidenceStore, record: dict[str, Any], study: 
         twins=twins_outside(manifest.frame, reserved) if _tells_twins(record) else None,
     )
     provenance = provenance_on(ledger, store, study, held, record["scorer"]["digest"], labels.frame)
-    panel = {
-        scorer.id: read_scores(store.get_input(inputs["scores"]), study, reserved, contents, scorer, contents)
-        for scorer in study.panel
-    }
     given = Given(declared, drawn_of(held), facts, labels, labels.file_digest, provenance, scores, panel, opening)
     return declared, given
 

@@ -78,7 +78,7 @@ def configuration_digest(
 def plan_parts(study: Study) -> dict[str, Any]:
     """Every other declaration that can change a figure or a verdict, by section, defaults filled in.
 
-    A limit that is not declared is no part of the plan, and neither is another construct.
+    A limit that is not declared is no part of the plan, and neither are another construct and a panel.
     """
     parts: dict[str, Any] = {
         section: getattr(study, section).model_dump(mode="json", by_alias=True) for section in _PLAN_SECTIONS
@@ -87,6 +87,8 @@ def plan_parts(study: Study) -> dict[str, Any]:
         declared = parts[section].items()
         parts[section] = {key: value for key, value in declared if key not in keys or value is not None}
     parts["agreement"]["headline"] = study.headline
+    if study.panel:
+        parts["panel"] = [member.model_dump(mode="json", by_alias=True, exclude={"run"}) for member in study.panel]
     return parts
 
 

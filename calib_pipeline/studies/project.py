@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -94,9 +95,16 @@ class Project:
         Raises
         ------
         InputError
-            When the file cannot be read as UTF-8 text.
+            When the file cannot be read as UTF-8 text, or is outside of the project: its text goes into records.
         """
         path = self.root / study.rubric.text
+        if not Path(os.path.normpath(path)).is_relative_to(self.root):
+            raise InputError(
+                f"the rubric of study {study.name!r} is outside of the project",
+                where=study.rubric.text,
+                expected="a path in the project's folder, such as rubrics/faithful.md",
+                todo="copy the text into the project",
+            )
         try:
             return path.read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:

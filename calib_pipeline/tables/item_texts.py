@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -18,14 +19,19 @@ if TYPE_CHECKING:
 
 CONTENT, NORMALISED, TEXT = "content_digest", "text_digest", "text"
 DIGESTS = (CONTENT, NORMALISED)
+_HEXADECIMAL = re.compile(r"[0-9a-fA-F]{16,}")
 
 
 def with_digests(table: RawTable) -> RawTable:
     """The table with digests in the place of its column ``text``, and as it is where it has none.
 
     ``text_digest`` is that of the normalised text, and ``content_digest``, where its cell is empty, the SHA-256 of the
-    text in UTF-8. A text without a letter, digit or symbol has no ``text_digest``.
+    text in UTF-8. A text without a letter, digit or symbol has no ``text_digest``. Space around a digest is no part of
+    it, nor is the case of one in hexadecimal.
     """
+    given_digests = [name for name in DIGESTS if name in table.frame.columns]
+    folded = {name: _cells(table, [_folded(cell) for cell in table.frame[name].tolist()]) for name in given_digests}
+    table = replace(table, frame=table.frame.assign(**folded))
     if TEXT not in table.frame.columns:
         return table
     texts = table.frame[TEXT].tolist()
@@ -55,6 +61,12 @@ def kept_copy(url: str) -> bytes:
         return source.content
     rows = with_digests(table).frame.to_dict("records")
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode(errors="surrogatepass")
+
+
+def _folded(digest: str | None) -> str | None:
+    if digest is None:
+        return None
+    return digest.strip().lower() if _HEXADECIMAL.fullmatch(digest.strip()) else digest.strip()
 
 
 def _cells(table: RawTable, cells: Sequence[Any]) -> pd.Series[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from calib_pipeline.digests import digest_json
 from calib_pipeline.errors import InputError
 from calib_pipeline.studies.scale import fold, number_of
 from calib_pipeline.studies.sections import Scorer
@@ -102,6 +103,13 @@ def read_scores(
         than one configuration.
     """
     return normalise_scores(score_table(url), study, item_ids, known_ids, scorer, contents)
+
+
+def outputs_digest(own: Scores, panel: Mapping[str, Scores]) -> str | None:
+    """The digest of all outputs that meet the labels at one opening: the scorer's rows, and those of its panel."""
+    if not panel:
+        return own.rows_digest
+    return digest_json([own.rows_digest, {name: scores.rows_digest for name, scores in sorted(panel.items())}])
 
 
 def score_table(url: str | Source) -> RawTable:

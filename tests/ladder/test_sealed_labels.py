@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import dagster as dg
@@ -304,3 +305,31 @@ class TestBesideAnotherConstruct:
             monkeypatch.setenv(KEY_VARIABLE, given)
             assert main(["status", "--project", str(both.root)]) in (0, 3)
         assert len(both.events()) == before
+
+
+def test_with_a_key_no_set_is_climbed_while_labels_lie_open(
+    climbed: Folder, key: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The kept sheet of an earlier set may hold the labels of the next one."""
+    before = [event.hash for event in climbed.events()]
+    run = climbed.climb()
+    assert run.materialized == [] and "`calib holdout seal`" in run.error
+    assert [event.hash for event in climbed.events()] == before
+    assert main(["holdout", "seal", "--project", str(climbed.root)]) == 0
+    assert climbed.climb().status == "ok"
+    assert stored_open(climbed) == []
+
+
+def test_what_a_killed_write_left_is_removed_before_it_is_said_that_all_is_sealed(
+    climbed: Folder, key: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    [rows] = store(climbed).glob("records/*/*/*.rows.parquet")
+    left = rows.with_name(f".{rows.name}.{'5f' * 16}")
+    left.write_bytes(rows.read_bytes())
+    assert main(["holdout", "seal", "--project", str(climbed.root)]) == 2
+    assert "1 files are being written" in capsys.readouterr().err
+    assert rows.exists()
+    long_ago = left.stat().st_mtime - 3600
+    os.utime(left, (long_ago, long_ago))
+    assert main(["holdout", "seal", "--project", str(climbed.root)]) == 0
+    assert not left.exists() and stored_open(climbed) == []

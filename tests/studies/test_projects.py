@@ -195,3 +195,14 @@ def test_a_rubric_that_is_no_text_is_refused_when_it_is_read(project_folder: Fol
     (root / "rubrics" / "entailment.md").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="cannot be read"):
         project.rubric_text(project.studies["rte.word-overlap"])
+
+
+@pytest.mark.parametrize("text", ["{outside}", "../elsewhere.md", "rubrics/../../elsewhere.md"])
+def test_a_rubric_outside_of_the_project_is_not_read(project_folder: Folder, study_yaml: str, text: str) -> None:
+    root = project_folder(a=study_yaml)
+    elsewhere = root.parent / "elsewhere.md"
+    elsewhere.write_text("not for a record", encoding="utf-8")
+    study = load_project(root).studies["rte.word-overlap"]
+    rubric = study.rubric.model_copy(update={"text": text.format(outside=elsewhere)})
+    with pytest.raises(InputError, match="outside of the project"):
+        load_project(root).rubric_text(study.model_copy(update={"rubric": rubric}))

@@ -129,3 +129,12 @@ def test_where_the_tables_are_and_what_the_study_is_called_are_no_part_of_either
     now = study(declaration, study="renamed", data={**declaration["data"], "annotations": "elsewhere.csv"})
     assert plan_digest(before) == plan_digest(now)
     assert configuration_digest(before, RUBRIC) == configuration_digest(now, RUBRIC)
+
+
+def test_a_panel_is_part_of_the_plan_where_there_is_one(declaration: dict[str, Any]) -> None:
+    alone, member = study(declaration), {"id": "second", "kind": "table", "config": {"model": "m"}}
+    beside = study(declaration, panel=[member])
+    assert "panel" not in plan_parts(alone) and plan_digest(alone) != plan_digest(beside)
+    assert configuration_digest(alone, RUBRIC) == configuration_digest(beside, RUBRIC)
+    other = study(declaration, panel=[{**member, "config": {"model": "n"}}])
+    assert changed_parts(plan_parts(beside), plan_parts(other)) == ["panel"]

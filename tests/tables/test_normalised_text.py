@@ -21,6 +21,7 @@ TEXT = "It's a good day, isn't it?"
         "It\uff07s a \uff47ood day; isn't it",
         "It's a go\u200bod d\u00aday, isn't it?",
         "\ufeffIt's\u00a0a good_day (isn't it)",
+        *(f"It's a g{ignored}ood day, isn't it?" for ignored in "\ufe0f\u034f\u3164\u115f\u17b4\u180b\U000e0100\u200d"),
     ],
 )
 def test_copies_have_one_digest(copy: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -30,7 +32,7 @@ def test_the_same_votes_by_whomever_are_the_same() -> None:
 def test_values_that_are_only_called_otherwise_are_the_same() -> None:
     renamed = [[dict(zip("abc", "xyz", strict=True))[value] for value in vote] for vote in (FIRST, SECOND)]
     turned = [[dict(zip("abc", "bca", strict=True))[value] for value in vote] for vote in (FIRST, SECOND)]
-    assert same_labels(labels(FIRST, SECOND), labels(*renamed)) == SameLabels(40, 0, True)
+    assert same_labels(labels(FIRST, SECOND), labels(*renamed)) == SameLabels(40, 40, True)
     assert same_labels(labels(FIRST, SECOND), labels(*turned)).same
 
 
@@ -70,9 +72,40 @@ def test_where_nothing_fails_for_either_nothing_can_be_told() -> None:
 
 
 def test_numbers_that_all_differ_are_no_names_for_each_other() -> None:
-    numbers, others = ([f"{number / 7:.3f}" for number in start] for start in (range(40), range(100, 140)))
+    rng = np.random.default_rng(6)
+    numbers, others = ([f"{number:.3f}" for number in rng.random(40)] for _ in range(2))
     assert not same_labels(labels(numbers), labels(others)).same
     assert same_labels(labels(numbers), labels(numbers)).same
+
+
+@pytest.mark.parametrize("turn", [lambda x: x + 0.1, lambda x: 100 - 3 * x, lambda x: x**3])
+def test_numbers_on_another_scale_are_the_same(turn: Callable[[float], float]) -> None:
+    numbers = np.random.default_rng(7).uniform(1, 5, 40)
+    told = same_labels(labels([f"{x:.4f}" for x in numbers]), labels([f"{turn(x):.4f}" for x in numbers]))
+    assert told == SameLabels(40, 40, True)
+
+
+def test_numbers_that_go_together_are_two_tables() -> None:
+    rng = np.random.default_rng(8)
+    numbers = rng.uniform(1, 5, 40)
+    near = numbers + rng.normal(0, 0.4, 40)
+    assert not same_labels(labels([f"{x:.4f}" for x in numbers]), labels([f"{x:.4f}" for x in near])).same
+
+
+def test_a_sheet_without_one_of_its_people_or_with_one_twice_is_the_same() -> None:
+    third = drawn(9, "abc")
+    assert same_labels(labels(FIRST, SECOND, third), labels(FIRST, third)) == SameLabels(40, 40, True)
+    assert same_labels(labels(FIRST, SECOND), labels(FIRST, SECOND, SECOND)) == SameLabels(40, 40, True)
+    assert not same_labels(labels(FIRST, SECOND, third), labels(drawn(10, "abc"), drawn(11, "abc"))).same
+
+
+def test_levels_that_were_put_together_are_the_same() -> None:
+    levels = drawn(12, "12345")
+    passed = ["pass" if level >= "4" else "fail" for level in levels]
+    for one, other in ((levels, passed), (passed, levels)):
+        assert same_labels(labels(one), labels(other)) == SameLabels(40, 40, True)
+    noisy = [value if at % 4 else "pass" for at, value in enumerate(passed)]
+    assert not same_labels(labels(levels), labels(noisy)).same
 
 
 @pytest.mark.parametrize("seed", range(20))
